@@ -1,0 +1,68 @@
+# What people and CI type. Nothing has to be prepared but git, Python >= 3.11 and (for up and test) Go >= 1.26.
+
+SHELL := /bin/bash
+STACK ?= local
+PYTHON ?= python3
+BIN := .venv/bin
+UV_VERSION := 0.13.9
+
+# The stamp's name holds a checksum of what is installed: other requirements, another installation.
+REQUIREMENTS := requirements.txt requirements-dev.txt components/pyproject.toml
+STAMP := .venv/.installed-$(shell cat $(REQUIREMENTS) | cksum | cut -d ' ' -f 1)
+
+export PYTHONPATH := $(CURDIR):$(CURDIR)/components
+export PYTHONUNBUFFERED := 1
+
+.PHONY: help venv tools up status down plan check lint test test-nightly test-nvidia-charts
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make up | status | down        the local stack: simulated Azure and GPUs, a real engine, API server and scheduler'
+	@echo 'make plan STACK=dev            what a stack comes to; needs no Azure, no cluster, no Pulumi CLI'
+	@echo 'make check                     the findings of every stack file; with STACK=... of one'
+	@echo 'make test                      everything but the nightly tests'
+	@echo 'make test-nightly              the long ones'
+	@echo 'make test-nvidia-charts        the end-to-end tests on the charts in AKS_DRA_NVIDIA_CHARTS'
+	@echo 'make venv | tools | lint       the parts of it'
+
+venv: $(STAMP)
+
+$(STAMP): $(REQUIREMENTS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	    f"Python 3.11 or newer is needed, {sys.executable} is {sys.version.split()[0]}; set PYTHON=python3.12 or the like")'
+	@echo 'installing the pinned requirements into .venv …'
+	@$(PYTHON) -m venv .venv || { echo 'python3 -m venv failed: install the venv module (Debian: python3-venv)' >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt -r requirements-dev.txt
+	@rm -f .venv/.installed-*
+	@touch $@
+
+tools: venv
+	@$(BIN)/python -m local.tools.build
+
+up status down: venv
+	@$(BIN)/python -m local.up $@ --stack $(STACK)
+
+plan: venv
+	@$(BIN)/aks-dra plan stacks/Pulumi.$(STACK).yaml
+
+check: venv
+	@status=0; for file in $(if $(filter command line environment,$(origin STACK)),stacks/Pulumi.$(STACK).yaml,stacks/Pulumi.*.yaml); do \
+	    $(BIN)/aks-dra check $$file || status=$$?; done; exit $$status
+
+lint: venv
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+# pytest comes last, so that its own summary is the last thing printed.
+test: venv lint tools
+	@$(BIN)/python -m pytest -m 'not nightly'
+
+test-nightly: venv tools
+	@$(BIN)/python -m pytest -m nightly
+
+test-nvidia-charts: venv tools
+	@test -d "$(AKS_DRA_NVIDIA_CHARTS)" || \
+	    { echo 'set AKS_DRA_NVIDIA_CHARTS to a folder with the charts gpu-operator, dra-driver-nvidia-gpu and nvidia-device-plugin' >&2; exit 2; }
+	@AKS_DRA_NVIDIA_CHARTS="$(abspath $(AKS_DRA_NVIDIA_CHARTS))" $(BIN)/python -m pytest -m cluster tests/cluster

@@ -1,0 +1,38 @@
+"""What is true of the world: GPUs, MIG, VM sizes, Kubernetes on AKS, NVIDIA's charts. See tables.py."""
+
+from aks_dra.facts.mig import Placement, fits, place
+from aks_dra.facts.reader import FactsError
+from aks_dra.facts.rows import (
+    AksDriver,
+    AksFault,
+    Chart,
+    ChartFault,
+    ChartValue,
+    ChartVersion,
+    DriverMinimum,
+    Fact,
+    Feature,
+    Gate,
+    Gpu,
+    GpuInstanceProfile,
+    KubernetesVersion,
+    LabelRule,
+    Limit,
+    MigFamily,
+    MigProfile,
+    NameRule,
+    Need,
+    NodeLabel,
+    OsSku,
+    PoolField,
+    Row,
+    VmSize,
+)
+from aks_dra.facts.tables import Facts, Kubernetes, load_facts, minor
+
+__all__ = [
+    "AksDriver", "AksFault", "Chart", "ChartFault", "ChartValue", "ChartVersion", "DriverMinimum", "Fact", "Facts",
+    "FactsError", "Feature", "Gate", "Gpu", "GpuInstanceProfile", "Kubernetes", "KubernetesVersion", "LabelRule",
+    "Limit", "MigFamily", "MigProfile", "NameRule", "Need", "NodeLabel", "OsSku", "Placement", "PoolField", "Row",
+    "VmSize", "fits", "load_facts", "minor", "place",
+]  # fmt: skip

@@ -1,0 +1,311 @@
+"""The rows of the tables: one frozen class per table, its fields the keys of a row.
+
+A key that a class does not have is refused by the reader, and so is a missing one without a default here. Every
+row says where it comes from (`source`) and whether that was seen on the real thing (`verified`): what is not
+verified may warn a user and never stop one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """What every row has. `key` is its name in its table."""
+
+    key: str
+    source: str
+    verified: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gpu(Fact):
+    """A kind of whole GPU, or of vGPU, as NVIDIA's driver publishes it."""
+
+    product_name: str
+    class_name: str
+    vendor_memory_gb: int
+    memory_mib: int  # what a ResourceSlice shows
+    memory_mib_range: tuple[int, ...]  # lowest and highest that were seen or must be allowed for
+    brand: str
+    architecture: str
+    compute_capability: str  # semver
+    mig: str  # a MIG family, or ""
+    vgpu: bool
+    multi_process: Literal["yes", "no", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MigProfile(Fact):
+    """One size of MIG instance. Engine counts of rows with basis "nominal" are estimates."""
+
+    name: str  # with "+me", as the driver and CEL have it
+    gi_profile_id: int
+    compute: int
+    memory: int  # memory slots
+    max: int
+    memory_mib: int
+    placements: tuple[int, ...]  # memory slots where it may begin
+    basis: Literal["slice", "nvidia-smi", "mock", "nominal"]  # of memory_mib
+    multiprocessors: int
+    copy_engines: int
+    decoders: int
+    encoders: int
+    jpeg_engines: int
+    ofa_engines: int
+
+    @property
+    def layout(self) -> str:
+        """The layout that fills a GPU with this profile: `all-1g.10gb.me` for 1g.10gb+me."""
+        return "all-" + self.name.replace("+", ".")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MigFamily(Fact):
+    """GPUs that are cut alike. `layouts` holds the listed ones and one `all-<profile>` per profile."""
+
+    compute_slices: int
+    memory_slices: int
+    profiles: Mapping[str, MigProfile]
+    layouts: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VmSize(Fact):
+    """A GPU VM size. `gpus` counts devices that the VM sees: one vGPU is one."""
+
+    gpu: str
+    gpus: int
+    gpu_fraction: float
+    vcpus: int
+    memory_gib: int  # 0: not known
+    mig: bool
+    gpu_instance_profile: bool
+    arch: Literal["amd64", "arm64"]
+    grid: bool
+    aks_driver: str
+    fabric_manager: bool
+    family: str
+    retired: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.key
+
+
+@dataclass(frozen=True, kw_only=True)
+class KubernetesVersion(Fact):
+    """A minor version on AKS. Dates are ISO, "" where there is none."""
+
+    preview: str
+    ga: str
+    eol: str
+    lts_eol: str
+    latest_patch: str
+    lts_only: bool
+    serves_dra_v1: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature(Fact):
+    """A feature gate of Kubernetes and its stages, by minor version; "" for never so far."""
+
+    gate: str
+    alpha: str
+    beta: str
+    ga: str
+    default_since: str
+    locked_since: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need(Fact):
+    """Something a user can ask for, the feature it rests on, and the minor version from which AKS has that on."""
+
+    feature: str
+    minimum: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartVersion(Fact):
+    """One version of a chart. `key` is the version."""
+
+    chart_name: str
+    released: str
+    kube_version: str
+    features: tuple[str, ...]
+    components: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart(Fact):
+    """A chart of NVIDIA's. `versions` is in the order of release."""
+
+    namespace: str
+    release: str
+    default_version: str
+    minimum_version: str
+    repo: str
+    oci: str
+    version_prefix: str
+    renumbered: bool  # calendar versions (25.12.0) came before 0.4.0
+    versions: Mapping[str, ChartVersion]
+
+    def at_least(self, version: str, other: str) -> bool:
+        """Whether `version` was numbered like `other` or after it; also for versions that the table does not have."""
+        return self._order(version) >= self._order(other)
+
+    def _order(self, version: str) -> tuple[int, tuple[int, ...], bool]:
+        core, _, suffix = version.removeprefix("v").partition("-")
+        numbers = tuple(int(part) if part.isdigit() else 0 for part in core.split("+")[0].split("."))
+        return (int(not (self.renumbered and numbers[0] >= 25)), numbers, not suffix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate(Fact):
+    """A feature gate of the DRA driver. `excludes` and `needs` stop it at start; documented_excludes do not."""
+
+    stage: Literal["alpha", "beta", "ga"]
+    default: bool
+    since: str  # chart version
+    excludes: tuple[str, ...]
+    needs: tuple[str, ...]
+    documented_excludes: tuple[str, ...]
+    kubernetes_need: str  # a Need, or ""
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartFault(Fact):
+    """What is broken in some versions of a chart, when `setting` is `value` ("" for any, or for its default)."""
+
+    chart: str
+    versions: tuple[str, ...]
+    setting: str
+    value: str
+    without_mig: bool  # only where a pool's GPUs have no MIG
+    severity: Literal["error", "warning"]
+    effect: str
+    remedy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriverMinimum(Fact):
+    """The lowest NVIDIA driver for something."""
+
+    version: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolField(Fact):
+    """A field of an AKS pool (its name in Azure Resource Manager) and what a change to it does."""
+
+    change: Literal["replace", "reimage", "update", "unverified"]
+    provider_replaces: bool
+    moves_by_itself: bool  # an autoscaler changes it: ignore it while it does
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRule(Fact):
+    """Which label keys a pool may have; `package` means that the package sets them and a user does not."""
+
+    match: Literal["exact", "prefix", "domain"]
+    pattern: str
+    verdict: Literal["allow", "warn", "refuse", "package"]
+    reason: str
+
+    def matches(self, label: str) -> bool:
+        """`domain` matches keys in the domain and in every one below it."""
+        if self.match == "exact":
+            return label == self.pattern
+        if self.match == "prefix":
+            return label.startswith(self.pattern)
+        domain, slash, _ = label.partition("/")
+        return bool(slash) and (domain == self.pattern or domain.endswith("." + self.pattern))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeLabel(Fact):
+    """A label (and a taint, "key=value:effect") that AKS itself puts on nodes. An empty value varies."""
+
+    label: str
+    value: str
+    taint: str
+    when: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameRule(Fact):
+    """How a name must look."""
+
+    pattern: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(Fact):
+    """A number that something may not pass."""
+
+    value: int
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AksDriver(Fact):
+    """The GPU driver that AKS installs; version "" is not known."""
+
+    version: str
+    image: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuInstanceProfile(Fact):
+    """What AKS makes of gpuInstanceProfile: so many instances of one profile on every GPU."""
+
+    gi_profile_id: int
+    instances: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OsSku(Fact):
+    """An osSKU: minor versions of Kubernetes it goes with, "" for no bound that is known."""
+
+    min_kubernetes: str
+    max_kubernetes: str
+    linux: bool
+    gpu_operator: Literal["yes", "no", "unverified"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AksFault(Fact):
+    """What is broken in some Kubernetes versions of AKS."""
+
+    versions: tuple[str, ...]
+    effect: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class ChartValue:
+    """Type and default of one value of a chart; below a map with free keys anything goes."""
+
+    type: str
+    default: Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row for people: the command that prints the tables."""
+
+    table: str
+    key: str
+    values: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    source: str = ""
+    verified: bool = False

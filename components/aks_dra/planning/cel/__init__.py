@@ -1,0 +1,9 @@
+"""Device selectors: compiled, evaluated on planned devices, and checked for what goes wrong with them."""
+
+from aks_dra.planning.cel.engine import Program, Result, RuntimeProblem, Undecided, compile_expression
+from aks_dra.planning.cel.lint import SelectorProblem, lint
+from aks_dra.planning.cel.refusals import CompileError
+
+__all__ = [
+    "CompileError", "Program", "Result", "RuntimeProblem", "SelectorProblem", "Undecided", "compile_expression", "lint",
+]  # fmt: skip

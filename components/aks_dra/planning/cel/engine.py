@@ -1,0 +1,235 @@
+"""Kubernetes' CEL environment for device selectors, on Google's engine (`cel-expr-python`).
+
+An expression is checked as the API server checks a new one and evaluated as the scheduler evaluates it: an unknown
+domain is an empty map, a missing key an error, `&&` and `||` absorb an error on one side.
+
+What differs from upstream:
+- Cost is not counted. Length is (10 Ki bytes).
+- The libraries for IP addresses, CIDR, URLs, named formats and authorizer checks are missing, and so are `indexOf`
+  and `lastIndexOf` of lists: an expression with one of these is refused here.
+- `find` and `findAll` use Python's regular expressions, after RE2 has accepted the pattern.
+- An unknown domain counts as an empty map where its name is written out in the expression, or is `device.driver`;
+  one that is computed in another way raises an error.
+- Fields asked of `device` under another name (`cel.bind(d, device, d.driver)`) are checked at run time only.
+- `1 < 1.5` between constants is refused; between results of functions and attributes it is not.
+- `asInteger` and `isInteger` go by the number (see quantity.py). Texts of errors are the engine's own, except for
+  missing keys.
+- A comparison of whole maps that hold values only known on the node is answered as if those were equal to nothing.
+
+A value that only the node knows raises an error of its own when it is read. If that error, or another one that it
+might have prevented, reaches the top, the answer is Undecided; if `&&` or `||` absorbs it, the answer does not rest on
+it. An attribute that may be missing altogether is tried both ways; where its absence raises, that is the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from cel_expr_python import cel
+
+from aks_dra.planning.cel import functions, refusals, syntax, values
+from aks_dra.planning.cel.environment import MAPS, checker, evaluator
+from aks_dra.planning.cel.refusals import CompileError
+from aks_dra.planning.devices import MAYBE, Device, Unknown, Version
+
+# DRAConsumableCapacity, which brings `device.allowMultipleAllocations`, is on from here and off on AKS before.
+CONSUMABLE_SINCE = (1, 36)
+_LOOKUPS = {"_[_]", "_[?_]", "_?._"}
+_OPENERS = {"_[_]", "orValue", "value", "first", "last"}
+_MISSING = re.compile(r'Key not found in map : "?(.*?)"?$')
+
+
+@dataclass(frozen=True)
+class RuntimeProblem:
+    """What aborts the scheduling of a pod on every node while this device is a candidate."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """The answer rests on attributes that only the node knows, named with their domains."""
+
+    attributes: tuple[str, ...]
+
+
+Result = bool | RuntimeProblem | Undecided
+
+
+def compile_expression(expression: str, kubernetes_minor: tuple[int, int] = (1, 36)) -> Program | CompileError:
+    """The program of a selector, or why the API server of that version would refuse it."""
+    return _compile(expression, kubernetes_minor >= CONSUMABLE_SINCE)
+
+
+@lru_cache(maxsize=4096)
+def _compile(expression: str, consumable: bool) -> Program | CompileError:
+    if len(expression.encode()) > refusals.MAX_BYTES:
+        return CompileError(f"too long: may not be more than {refusals.MAX_BYTES} bytes")
+    try:
+        checked = checker(consumable, loose=False).compile(expression)
+    except RuntimeError as error:
+        problem = refusals.from_engine(str(error))
+        if not refusals.is_across_numbers(problem):
+            return problem
+        try:
+            checked = checker(consumable, loose=True).compile(expression)
+        except RuntimeError:
+            return problem
+    program = Program(expression, bytes(checked.serialize()))
+    return refusals.of_tree(program.tree, expression) or program
+
+
+class Program:
+    """A checked selector, ready for any number of devices."""
+
+    def __init__(self, expression: str, serialized: bytes) -> None:
+        self.expression = expression
+        self._serialized = serialized
+
+    @cached_property
+    def tree(self) -> syntax.Tree:
+        """The checked expression, for those who look for what it mentions."""
+        return syntax.Tree(self._serialized)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every string and every field name written in the expression."""
+        return frozenset(
+            word
+            for node in self.tree.nodes()
+            for word in (syntax.string_constant(node), node.select.field if node.HasField("select") else None)
+            if word is not None
+        )
+
+    @cached_property
+    def computes_names(self) -> bool:
+        """Whether it may read attributes whose names are not written in it."""
+        return any(
+            node.HasField("comprehension")
+            or (node.HasField("call") and node.call.function in _LOOKUPS and not node.call.args[-1].HasField("const"))
+            for node in self.tree.nodes()
+        )
+
+    @cached_property
+    def _plain(self) -> Any:
+        return evaluator().deserialize(self._rewritten(guarded=False))
+
+    @cached_property
+    def _guarded(self) -> Any:
+        return evaluator().deserialize(self._rewritten(guarded=True))
+
+    def _rewritten(self, guarded: bool) -> bytes:
+        tree = syntax.Tree(self._serialized)
+        types = tree.types()
+        references = {entry.key: entry.value for entry in tree.checked.references}
+        nodes = list(tree.nodes())
+        for node in nodes:
+            looked_up = _looked_up(node)
+            if looked_up is not None and looked_up.HasField("ident") and looked_up.ident.name in MAPS:
+                looked_up.ident.name = references[looked_up.id].name = MAPS[looked_up.ident.name]
+        if guarded:
+            fresh = max(node.id for node in nodes) + 1
+            for step, node in enumerate(reversed(nodes)):  # children first: wrapping moves what is below
+                if _yields_value(node, types.get(node.id)):
+                    syntax.wrap(node, functions.READ, fresh + step)
+        return tree.serialize()
+
+    def evaluate(self, device: Device) -> Result:
+        """Whether the device matches, by Kubernetes' rules."""
+        maybe = _maybe_names(device)
+        if not maybe or (maybe.isdisjoint(self.words) and not self.computes_names):
+            return self._evaluate(device, without_maybe=False)
+        absent = self._evaluate(device, without_maybe=True)
+        present = self._evaluate(device, without_maybe=False)
+        if absent == present or isinstance(absent, RuntimeProblem | Undecided):
+            return absent  # a device that lacks the attribute aborts scheduling, whatever others hold
+        return present if isinstance(present, Undecided) else Undecided(tuple(sorted(maybe & self.words)))
+
+    def _evaluate(self, device: Device, without_maybe: bool) -> Result:
+        data, unknown = _device_values(device, without_maybe)
+        guarded = bool(unknown) and (self.computes_names or not unknown.isdisjoint(self.words))
+        found = dict(data)
+        for name, hidden in MAPS.items():
+            domains = self.words | {device.driver}
+            found[hidden] = {**data[name], **{domain: {} for domain in domains if domain not in data[name]}}
+        found["device"] = {
+            "driver": device.driver,
+            "allowMultipleAllocations": device.allow_multiple_allocations,
+            "attributes": found["@attributes"],
+            "capacity": found["@capacity"],
+        }
+        functions.READS.names = []
+        answer = (self._guarded if guarded else self._plain).eval(evaluator().Activation(found))
+        if answer.type() == cel.Type.BOOL:
+            return bool(answer.value())
+        if functions.READS.names:
+            return Undecided(tuple(dict.fromkeys(functions.READS.names)))
+        if answer.type() == cel.Type.ERROR:
+            return RuntimeProblem(_runtime_text(str(answer.value())))
+        return RuntimeProblem(f"CEL result of type {answer.type().name().lower()} could not be converted to bool")
+
+
+def _looked_up(node: Any) -> Any:
+    """The map that a node looks a name up in."""
+    if node.HasField("select"):
+        return node.select.operand
+    if node.HasField("call") and node.call.function in _LOOKUPS and not node.call.HasField("target"):
+        return node.call.args[0]
+    return None
+
+
+def _yields_value(node: Any, form: Any) -> bool:
+    """Whether a node may come to the value of an attribute or capacity."""
+    if not (syntax.is_dynamic(form) or syntax.is_message(form, "kubernetes.Quantity")):
+        return False
+    if node.HasField("ident"):
+        return not node.ident.name.startswith(("@", "device"))
+    if node.HasField("select"):
+        return not node.select.test_only
+    return node.HasField("call") and node.call.function in _OPENERS
+
+
+@lru_cache(maxsize=4096)
+def _maybe_names(device: Device) -> frozenset[str]:
+    held = (*device.attributes.items(), *device.capacity.items())
+    return frozenset(key.rpartition("/")[2] for key, value in held if value is MAYBE)
+
+
+@lru_cache(maxsize=8192)
+def _device_values(device: Device, without_maybe: bool) -> tuple[dict[str, Any], frozenset[str]]:
+    unknown: set[str] = set()
+
+    def engine_value(domain: str, name: str, value: Any, is_capacity: bool) -> Any:
+        if isinstance(value, Unknown):
+            unknown.add(name)
+            return values.unread(f"{domain}/{name}")
+        if is_capacity:
+            return values.quantity_value(value)
+        return values.semver_value(value.text) if isinstance(value, Version) else value
+
+    def by_domain(domains: dict[str, dict[str, Any]], is_capacity: bool) -> dict[str, dict[str, Any]]:
+        return {
+            domain: {
+                name: engine_value(domain, name, value, is_capacity)
+                for name, value in held.items()
+                if not (without_maybe and value is MAYBE)
+            }
+            for domain, held in domains.items()
+        }
+
+    data = {
+        "device.driver": device.driver,
+        "device.allowMultipleAllocations": device.allow_multiple_allocations,
+        "device.attributes": by_domain(dict(device.qualified_attributes()), is_capacity=False),
+        "device.capacity": by_domain(dict(device.qualified_capacity()), is_capacity=True),
+    }
+    return data, frozenset(unknown)
+
+
+def _runtime_text(raw: str) -> str:
+    text = re.sub(r"^[A-Z_]+: ", "", raw)
+    found = _MISSING.search(text)
+    return f"no such key: {found[1]}" if found else text

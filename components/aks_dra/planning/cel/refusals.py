@@ -1,0 +1,88 @@
+"""What the API server refuses in a selector: CEL's own errors, and what Kubernetes checks beyond them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from aks_dra.planning.cel import environment, syntax
+
+MAX_BYTES = 10 * 1024
+_PLACE = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*?)(?=\nERROR: <input>|\Z)", re.DOTALL)
+_ACROSS_NUMBERS = re.compile(
+    r"no matching overload for '_(<|>|<=|>=)_' applied to '\((int|uint|double), (int|uint|double)\)'"
+)
+_PARSED = {"matches", "find", "findAll", "duration", "timestamp"}
+
+
+@dataclass(frozen=True)
+class CompileError:
+    """What the API server would refuse: the first error, its place, and the lines that show it."""
+
+    text: str
+    line: int = 1
+    column: int = 1
+    caret: str = ""
+
+
+def from_engine(raw: str) -> CompileError:
+    """The engine's text, taken apart."""
+    found = _PLACE.search(re.sub(r"\s*\[[A-Z_]+\]$", "", raw))
+    if found is None:
+        return CompileError(raw.removeprefix("INVALID_ARGUMENT: "))
+    text, _, shown = found[3].partition("\n")
+    caret = "\n".join(line.removeprefix(" | ") for line in shown.splitlines())
+    return CompileError(text.strip(), int(found[1]), int(found[2]), caret)
+
+
+def is_across_numbers(error: CompileError) -> bool:
+    """A comparison of an int with a double: Kubernetes takes it, the engine's checker does not."""
+    return _ACROSS_NUMBERS.search(error.text) is not None
+
+
+def of_tree(tree: syntax.Tree, expression: str) -> CompileError | None:
+    """A result that cannot be a boolean, mixed lists and maps, constants that cannot be parsed."""
+    types = tree.types()
+    result = types.get(tree.root.id)
+    if not (result is not None and (result.primitive == syntax.BOOL or syntax.is_dynamic(result))):
+        return CompileError(f"must evaluate to bool or the unknown type, not {syntax.type_name(result)}")
+    for node in tree.nodes():
+        text = _mixed(node, types) or _bad_constant(node)
+        if text:
+            return CompileError(text, *_place(tree, node, expression))
+    return None
+
+
+def _place(tree: syntax.Tree, node: Any, expression: str) -> tuple[int, int, str]:
+    offset = tree.positions().get(node.id, 0)
+    before = expression[:offset]
+    line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1)
+    return line, column + 1, expression.split("\n")[line - 1] + "\n" + "." * column + "^"
+
+
+def _mixed(node: Any, types: dict[int, Any]) -> str | None:
+    """Kubernetes refuses lists and maps of several types where CEL makes them dyn."""
+    if node.HasField("list"):
+        parts = [list(node.list.elements)]
+    elif node.HasField("struct") and not node.struct.message_name:
+        parts = [[e.map_key for e in node.struct.entries], [e.value for e in node.struct.entries]]
+    else:
+        return None
+    for part in parts:
+        names = list(dict.fromkeys(syntax.type_name(types.get(element.id)) for element in part))
+        if len(names) > 1 and not any("dyn" in name for name in names):
+            return f"expected type '{names[0]}' but found '{names[1]}'"
+    return None
+
+
+def _bad_constant(node: Any) -> str | None:
+    """Kubernetes refuses constant patterns, durations and timestamps that cannot be parsed."""
+    if not node.HasField("call") or not node.call.args or node.call.function not in _PARSED:
+        return None
+    name, constant = node.call.function, syntax.string_constant(node.call.args[0])
+    if constant is None:
+        return None
+    is_pattern = name not in {"duration", "timestamp"}
+    error = environment.constant_error("''.matches(t)" if is_pattern else f"{name}(t) == {name}(t)", constant)
+    return f"invalid {name} argument: {error.partition(': ')[2]}" if error else None

@@ -1,0 +1,57 @@
+"""What every check reads: the settings, the facts, and the plan worked out so far."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from aks_dra.facts import Facts
+from aks_dra.planning.classes import PlannedClass
+from aks_dra.planning.matching import Matcher
+from aks_dra.planning.cluster import minor
+from aks_dra.planning.model import Finding, Plan, Severity
+from aks_dra.planning.pools import all_pools
+from aks_dra.settings import Pool, Settings
+
+
+@dataclass(frozen=True)
+class Context:
+    settings: Settings
+    facts: Facts
+    plan: Plan
+    classes: list[PlannedClass]
+    matcher: Matcher
+    today: str
+
+    @property
+    def version(self) -> str:
+        return self.plan.cluster.kubernetes_version
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        return minor(self.version)
+
+    def pools(self) -> Iterator[tuple[str, str, Pool]]:
+        """Name, path in the stack file, settings of every GPU pool, the test pool included."""
+        for name, (path, pool) in all_pools(self.settings).items():
+            yield name, path, pool
+
+
+Check = Callable[[Context], Iterable[Finding]]
+
+
+def finding(
+    code: str, severity: Severity, path: str, value: object, message: str, remedy: str, source: str
+) -> Finding:  # fmt: skip
+    return Finding(code, severity, path, message, "" if value is None else str(value), remedy, source)
+
+
+def did_you_mean(value: str, known: Iterable[str], most: int = 8) -> str:
+    """"did you mean X?" when something is close, else the allowed values."""
+    names = sorted(known)
+    lowered = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(value.lower(), lowered, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {lowered[close[0]]}?"
+    return "write one of " + ", ".join(names[:most]) + (" …" if len(names) > most else "")

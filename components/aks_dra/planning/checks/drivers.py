@@ -1,0 +1,44 @@
+"""Who installs the GPU driver: one owner for all DRA pools, and sizes whose driver only Azure has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aks_dra.planning.checks.context import Context, finding
+from aks_dra.planning.model import Finding
+from aks_dra.planning.pools import driver_owner
+
+
+def one_owner(context: Context) -> Iterator[Finding]:
+    owners: dict[str, list[str]] = {}
+    for name, _, pool in context.pools():
+        if pool.allocation == "dra":
+            owners.setdefault(driver_owner(context.settings, pool), []).append(name)
+    if len(owners) > 1:
+        listed = "; ".join(f"{owner}: {', '.join(pools)}" for owner, pools in sorted(owners.items()))
+        for name, path, pool in context.pools():
+            if pool.allocation == "dra" and pool.driver and pool.driver != context.settings.gpu.driver:
+                yield finding("DRV001", "error", f"{path}.driver", pool.driver, "all DRA pools of a cluster have one "
+                              f"driver owner, since the DRA release has one driver root ({listed})",
+                              f"remove driver from pool {name}, or make it a devicePlugin pool",
+                              "NVIDIA DRA driver chart: nvidiaDriverRoot; its classes cannot be installed twice")  # fmt: skip
+
+
+def version_needs_owner(context: Context) -> Iterator[Finding]:
+    gpu = context.settings.gpu
+    owners = {driver_owner(context.settings, pool) for _, _, pool in context.pools()}
+    if gpu.driver_version and "operator" not in owners and owners:
+        yield finding("DRV002", "error", "aks-dra:gpu.driverVersion", gpu.driver_version, "Azure's image has the driver "
+                      "already, and the operator then installs none", "set gpu.driver: operator, or remove driverVersion",
+                      "NVIDIA GPU Operator: pre-installed drivers")  # fmt: skip
+
+
+def grid_sizes(context: Context) -> Iterator[Finding]:
+    for _, path, pool in context.pools():
+        size = context.facts.vm_size(pool.vm_size)
+        if size and size.grid and driver_owner(context.settings, pool) == "operator":
+            yield finding("DRV003", "error", f"{path}.vmSize", pool.vm_size, "this size needs Azure's GRID driver, which "
+                          "the operator cannot install", "set driver: aks", "Azure/AKS#5875; gpu-operator#2201")  # fmt: skip
+
+
+CHECKS = (one_owner, version_needs_owner, grid_sizes)

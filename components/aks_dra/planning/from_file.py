@@ -1,0 +1,42 @@
+"""A stack file to its Plan: what the command and the deployment both do, so that they find the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from aks_dra.facts import Facts, FactsError, load_facts
+from aks_dra.planning import plan
+from aks_dra.planning.model import Finding, Plan
+from aks_dra.settings import Settings
+from aks_dra.settings.loader import Loaded, load_stack_file
+from aks_dra.settings.parse import locate, location_of, settings_from_loaded
+
+
+def plan_file(file: Path, today: str = "") -> tuple[Plan | None, tuple[Finding, ...]]:
+    """The plan and every finding, with file and line."""
+    return plan_loaded(load_stack_file(file), file.parent, today)
+
+
+def plan_loaded(loaded: Loaded, folder: Path, today: str = "") -> tuple[Plan | None, tuple[Finding, ...]]:
+    settings, found = settings_from_loaded(loaded)
+    if settings is None:
+        return None, tuple(sorted(found, key=lambda f: (f.severity != "error", f.file, f.line, f.path, f.message)))
+    facts, problems = own_facts(settings, folder)
+    planned = plan(
+        settings, project=loaded.project, stack=loaded.stack, location=location_of(loaded), facts=facts,
+        config_findings=(*found, *problems), today=today,
+    )  # fmt: skip
+    findings = tuple(locate(planned.findings, loaded))
+    return replace(planned, findings=findings), findings
+
+
+def own_facts(settings: Settings, folder: Path) -> tuple[Facts, tuple[Finding, ...]]:
+    """The tables with the stack's own rows on top; a bad file is a finding and leaves the tables as they are."""
+    files = (settings.facts,) if isinstance(settings.facts, str) else settings.facts
+    try:
+        return load_facts(*(folder / file for file in files)), ()
+    except FactsError as error:
+        finding = Finding("FAC001", "error", "aks-dra:facts", str(error), ", ".join(files), "correct the file; `aks-dra facts` "
+                          "shows the shape of the tables", "aks-dra: facts")  # fmt: skip
+        return load_facts(), (finding,)

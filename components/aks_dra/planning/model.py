@@ -1,0 +1,165 @@
+"""The Plan: one immutable value that says everything a stack file comes to.
+
+Everything else shows it (`report`), registers it (`resources`) or compares a cluster with it (`live`). The
+same settings and the same facts give the same Plan, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from aks_dra.planning.devices import Device
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, where, by which rule, and what to write instead.
+
+    `path` is the path in the user's stack file (`aks-dra:pools.h100.vmSize`); file and line are filled in when
+    the file is known. `source` names where the rule comes from.
+    """
+
+    code: str
+    severity: Severity
+    path: str
+    message: str
+    value: str
+    remedy: str
+    source: str
+    file: str = ""
+    line: int = 0
+    acknowledged: str = ""  # the reason, when the stack file acknowledges it
+
+
+@dataclass(frozen=True)
+class PlannedCluster:
+    """The cluster's Azure inputs (ManagedCluster properties, camelCase as in Azure Resource Manager)."""
+
+    name: str
+    resource_group: str
+    create_resource_group: bool
+    location: str
+    existing: str  # ARM id, or ""
+    kubernetes_version: str
+    inputs: Mapping[str, Any]
+    tags: Mapping[str, str]
+    protect: bool
+    ignore_changes: tuple[str, ...]
+    login: Literal["admin", "azurecli", "workloadidentity", "msi", "servicePrincipal"]
+
+
+@dataclass(frozen=True)
+class PodSnippet:
+    """What a pod needs to land on one pool: merged into its spec."""
+
+    node_selector: Mapping[str, str]
+    tolerations: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True)
+class PlannedPool:
+    """One GPU pool: its AgentPool inputs (camelCase) and what its nodes will publish."""
+
+    name: str
+    path: str  # in the stack file
+    vm_size: str
+    gpu: str  # key in the facts, "" when the size is unknown
+    gpus_per_node: int
+    nodes: str  # for people: "2" or "1-3"
+    first_nodes: int  # nodes at creation
+    allocation: Literal["dra", "devicePlugin"]
+    sharing: str  # for people
+    driver_owner: Literal["operator", "aks"]
+    mig_owner: Literal["operator", "aks", "none"]
+    mig_layout: str  # value of nvidia.com/mig.config, "" without MIG
+    inputs: Mapping[str, Any]
+    labels: Mapping[str, str]
+    taints: tuple[str, ...]
+    devices: tuple[Device, ...]  # of one node, in DRA terms; empty on device-plugin pools
+    extended_resources: Mapping[str, int]  # of one node; empty on DRA pools
+    device_classes: tuple[str, ...]  # the package's class for each kind of its devices
+    pod: PodSnippet
+    protect: bool
+    ignore_changes: tuple[str, ...]
+    replace_on_changes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlannedRelease:
+    """One Helm release. `key` names it in `depends_on` of others."""
+
+    key: str
+    name: str
+    namespace: str
+    chart: str
+    version: str
+    repository: str  # "" for OCI and folders
+    values: Mapping[str, Any]
+    timeout_seconds: int
+    depends_on: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlannedObject:
+    """One Kubernetes object, whole, without empty lists or maps. `after` names releases that come first."""
+
+    key: str  # logical name, unique: deviceclass-t4, claim-ml-a100-or-t4 …
+    manifest: Mapping[str, Any]
+    after: tuple[str, ...] = ()
+    retain: bool = False
+    replace_with: tuple[str, ...] = ()  # release keys: replaced whenever one of these is
+
+    @property
+    def kind(self) -> str:
+        return str(self.manifest["kind"])
+
+
+@dataclass(frozen=True)
+class ClassMatch:
+    """Which pools' devices one class matches: pool name to number of devices per node."""
+
+    device_class: str
+    origin: Literal["package", "chart", "user"]
+    selectors: tuple[str, ...]
+    pools: Mapping[str, int]
+    undecided: tuple[str, ...] = ()  # attributes only known on the node
+
+
+@dataclass(frozen=True)
+class PlannedClaim:
+    """One claim for people: what it asks for and the pools that can satisfy each alternative."""
+
+    namespace: str
+    name: str
+    kind: Literal["ResourceClaim", "ResourceClaimTemplate"]
+    asks: tuple[tuple[str, int], ...]  # (device class, count), ranked
+    pools: Mapping[str, tuple[str, ...]]  # device class to pools
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything. See the parts."""
+
+    project: str
+    stack: str
+    cluster: PlannedCluster
+    pools: tuple[PlannedPool, ...] = ()
+    namespaces: tuple[PlannedObject, ...] = ()
+    releases: tuple[PlannedRelease, ...] = ()
+    objects: tuple[PlannedObject, ...] = ()
+    matches: tuple[ClassMatch, ...] = ()
+    claims: tuple[PlannedClaim, ...] = ()
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Warnings that nobody has acknowledged."""
+        return tuple(f for f in self.findings if f.severity == "warning" and not f.acknowledged)

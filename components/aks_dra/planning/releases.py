@@ -1,0 +1,191 @@
+"""The Helm releases and every value that the package gives them.
+
+From who owns the driver follow: the pools' gpuProfile.driver, the operator's driver.enabled, toolkit.enabled and
+runtimeClass, and the DRA driver's root. From how pools are allocated follow the node selectors: the operator's own
+device plugin is off, since its per-node switches do not survive its reconciles; device-plugin pools get NVIDIA's
+device-plugin chart, one release for each driver owner, because a release has one driver root.
+
+Helm merges maps and replaces lists, so lists are given in full, the chart's defaults included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aks_dra.facts import Facts
+from aks_dra.planning import names
+from aks_dra.planning.chart_values import merge_values
+from aks_dra.planning.model import PlannedPool, PlannedRelease
+from aks_dra.planning.pools import toleration
+from aks_dra.settings import ChartSettings, Settings
+
+CHART_GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+CONTROL_PLANE_TOLERATIONS = (
+    {"key": "node-role.kubernetes.io/control-plane", "operator": "Equal", "value": "", "effect": "NoSchedule"},
+)
+DRIVER_ROOT = {"operator": "/run/nvidia/driver", "aks": "/"}
+RUNTIME_CLASS = {"operator": "nvidia", "aks": "nvidia-container-runtime"}
+
+
+def chart_location(facts: Facts, settings: Settings, chart: str, own: ChartSettings) -> tuple[str, str, str]:
+    """(chart, version, repository): the shape that helm.v3.Release needs for OCI, a repository or a folder."""
+    row = facts.charts[chart]
+    version = own.version or row.default_version
+    source = own.source or settings.gpu.charts.source
+    if source is None:
+        return (row.oci, version, "") if row.oci else (chart, version, row.repo)
+    if source.startswith("oci://"):
+        return f"{source.rstrip('/')}/{chart}", version, ""
+    if source.startswith(("https://", "http://")):
+        return chart, version, source
+    return f"{source.rstrip('/')}/{chart}.tgz", "", ""  # a packed chart carries its version
+
+
+def tolerations(pools: list[PlannedPool], *defaults: dict[str, str]) -> list[dict[str, str]]:
+    """The chart's default tolerations and one for every taint of the pools, each once."""
+    result = list(defaults)
+    for pool in pools:
+        for taint in pool.taints:
+            if (wanted := toleration(taint)) not in result:
+                result.append(wanted)
+    return result
+
+
+def operator_values(settings: Settings, pools: list[PlannedPool]) -> dict[str, Any]:
+    owned = [pool for pool in pools if pool.driver_owner == "operator"]
+    partitioned = [pool for pool in pools if pool.mig_owner == "operator"]
+    legacy = [pool for pool in pools if pool.allocation == "devicePlugin"]
+    owner = "operator" if owned else "aks"
+    values: dict[str, Any] = {
+        "nfd": {"enabled": not settings.gpu.existing_nfd},
+        "node-feature-discovery": {
+            "worker": {"tolerations": tolerations(pools, *CONTROL_PLANE_TOLERATIONS, CHART_GPU_TOLERATION)}
+        },
+        "daemonsets": {"tolerations": tolerations(pools, CHART_GPU_TOLERATION)},
+        "operator": {"runtimeClass": RUNTIME_CLASS[owner]},
+        "driver": {"enabled": bool(owned)},
+        "toolkit": {"enabled": bool(owned)},
+        "devicePlugin": {"enabled": False},
+        "migManager": {"enabled": bool(partitioned)},
+        "mig": {"strategy": "single"},
+    }
+    if owned:
+        if settings.gpu.driver_version:
+            values["driver"]["version"] = settings.gpu.driver_version
+        # Without it the toolkit writes a drop-in that AKS's containerd on Ubuntu 24.04 refuses to start with.
+        values["toolkit"]["env"] = [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]
+    if partitioned:
+        # A100s need a reboot to change MIG mode in a virtual machine.
+        values["migManager"]["env"] = [{"name": "WITH_REBOOT", "value": "true"}]
+        if any(pool.mig_layout.startswith("aks-dra-") for pool in partitioned):
+            values["migManager"]["config"] = {"name": names.MIG_LAYOUTS_CONFIG_MAP, "default": "all-disabled"}
+    if legacy:
+        # GFD reads the plugin's config although the operator's own plugin is off.
+        values["devicePlugin"]["config"] = {
+            "name": names.DEVICE_PLUGIN_CONFIG_MAP,
+            "default": names.DEFAULT_CONFIG_KEY,
+        }
+    return values
+
+
+def dra_values(settings: Settings, pools: list[PlannedPool]) -> dict[str, Any]:
+    served = [pool for pool in pools if pool.allocation == "dra"]
+    owner = served[0].driver_owner if served else settings.gpu.driver
+    selector = {names.LABEL_ALLOCATION: "dra"}
+    if owner == "operator":
+        selector[names.LABEL_CLIENT] = "true"
+    return {
+        "nvidiaDriverRoot": DRIVER_ROOT[owner],
+        # True means here what it says: no node of a DRA pool runs a device plugin.
+        "gpuResourcesEnabledOverride": True,
+        "resourceApiVersion": "resource.k8s.io/v1",
+        "resources": {"gpus": {"enabled": True}, "computeDomains": {"enabled": False}},
+        "featureGates": feature_gates(settings),
+        "kubeletPlugin": {
+            "nodeSelector": selector,
+            "tolerations": tolerations(served, CHART_GPU_TOLERATION),
+            "affinity": _required_terms(
+                {"key": names.LABEL_MIG_OWNER, "operator": "NotIn", "values": ["operator"]},
+                {"key": names.LABEL_MIG_STATE, "operator": "In", "values": ["success"]},
+            ),
+        },
+    }
+
+
+def feature_gates(settings: Settings) -> dict[str, bool]:
+    """The gates that pools, classes and claims imply, and those that the user asks for."""
+    gates = dict(settings.gpu.feature_gates)
+    modes = {pool.sharing.mode for pool in settings.pools.values() if pool.allocation == "dra"}
+    modes |= {entry.sharing.mode for entry in settings.device_classes.values() if entry.sharing}
+    modes |= {claim.sharing.mode for claims in settings.claims.values() for claim in claims.values() if claim.sharing}
+    if "timeSlicing" in modes:
+        gates.setdefault("TimeSlicingSettings", True)
+    if "mps" in modes:
+        gates.setdefault("MPSSupport", True)
+    return dict(sorted(gates.items()))
+
+
+def device_plugin_values(owner: str, pools: list[PlannedPool]) -> dict[str, Any]:
+    selector = {names.LABEL_ALLOCATION: "device-plugin", names.LABEL_DRIVER_OWNER: owner}
+    if owner == "operator":
+        selector[names.LABEL_CLIENT] = "true"
+    values: dict[str, Any] = {
+        "config": {"name": names.DEVICE_PLUGIN_CONFIG_MAP, "default": names.DEFAULT_CONFIG_KEY},
+        "gfd": {"enabled": False},
+        "nfd": {"enabled": False},
+        "nvidiaDriverRoot": DRIVER_ROOT[owner],
+        "nodeSelector": selector,
+        "tolerations": tolerations(pools, {"key": "CriticalAddonsOnly", "operator": "Exists"}, CHART_GPU_TOLERATION),
+        "affinity": _required_terms(
+            {"key": names.LABEL_ALLOCATION, "operator": "In", "values": ["device-plugin"]},
+        ),
+    }
+    if owner == "operator":
+        values["runtimeClassName"] = RUNTIME_CLASS["operator"]
+    return values
+
+
+def _required_terms(*expressions: dict[str, Any]) -> dict[str, Any]:
+    """A node affinity that any one of the expressions satisfies."""
+    terms = [{"matchExpressions": [expression]} for expression in expressions]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def plan_releases(settings: Settings, facts: Facts, pools: list[PlannedPool]) -> tuple[PlannedRelease, ...]:
+    if not pools:
+        return ()
+    charts = settings.gpu.charts
+    releases = [
+        _release(
+            settings, facts, "gpu-operator", names.OPERATOR_RELEASE, names.OPERATOR_NAMESPACE, charts.operator,
+            operator_values(settings, pools), (),
+        )
+    ]  # fmt: skip
+    legacy = [pool for pool in pools if pool.allocation == "devicePlugin"]
+    for owner in sorted({pool.driver_owner for pool in legacy}):
+        served = [pool for pool in legacy if pool.driver_owner == owner]
+        releases.append(
+            _release(
+                settings, facts, "nvidia-device-plugin", names.DEVICE_PLUGIN_RELEASE[owner], names.OPERATOR_NAMESPACE,
+                charts.device_plugin, device_plugin_values(owner, served), (names.OPERATOR_RELEASE,),
+            )
+        )  # fmt: skip
+    if any(pool.allocation == "dra" for pool in pools):
+        releases.append(
+            _release(
+                settings, facts, "dra-driver-nvidia-gpu", names.DRA_RELEASE, names.DRA_NAMESPACE, charts.dra_driver,
+                dra_values(settings, pools), (names.OPERATOR_RELEASE,),
+            )
+        )  # fmt: skip
+    return tuple(releases)
+
+
+def _release(
+    settings: Settings, facts: Facts, chart: str, name: str, namespace: str, own: ChartSettings,
+    values: dict[str, Any], after: tuple[str, ...],
+) -> PlannedRelease:  # fmt: skip
+    location, version, repository = chart_location(facts, settings, chart, own)
+    merged, _ = merge_values(values, own.values)
+    return PlannedRelease(
+        name, name, namespace, location, version, repository, merged, own.timeout_seconds, after
+    )  # fmt: skip

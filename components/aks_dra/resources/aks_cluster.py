@@ -1,0 +1,125 @@
+"""The AKS cluster, made or found: its resource group, the managed cluster with one inline system pool, the login.
+
+One inline pool only: every further pool is a resource of its own, since Azure's cluster carries its inline pools
+in one list and a change to one of them is a change to the cluster. Names are fixed, so a replacement has to
+delete first: creating first would update the old cluster under its name and then delete it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+
+from aks_dra.planning.model import Plan
+from aks_dra.resources import access
+from aks_dra.resources.args import Args, plan_of
+from aks_dra.resources.azure_inputs import arguments
+from aks_dra.resources.part import PACKAGE
+
+# Azure gives up after an hour by itself; a cluster with many pools takes longer to update than to create.
+_TIMEOUTS = pulumi.CustomTimeouts(create="60m", update="120m", delete="60m")
+
+
+class AksCluster(pulumi.ComponentResource):
+    """An AKS cluster and the provider for what is in it.
+
+    With `cluster.existing` in the settings nothing is created: the outputs describe the cluster that is there.
+    With a Kubernetes provider in `opts`, that one is used and no credentials are asked for.
+    """
+
+    def __init__(self, name: str, args: Args, opts: pulumi.ResourceOptions | None = None) -> None:
+        self.plan: Plan = plan_of(args)
+        super().__init__(f"{PACKAGE}:AksCluster", name, None, opts)
+        self.managed_cluster: pulumi.Resource | None = None
+        self.cluster_id: pulumi.Output[str]
+        self.cluster_name: pulumi.Output[str]
+        self.resource_group_name: pulumi.Output[str]
+        self.oidc_issuer: pulumi.Output[str]
+        self.node_resource_group: pulumi.Output[str]
+        if self.plan.cluster.existing:
+            self._find()
+        else:
+            self._make(name)
+        self._log_in(name)
+        self.register_outputs(
+            {
+                "clusterId": self.cluster_id,
+                "clusterName": self.cluster_name,
+                "resourceGroupName": self.resource_group_name,
+                "kubeconfig": self.kubeconfig,
+                "oidcIssuer": self.oidc_issuer,
+                "nodeResourceGroup": self.node_resource_group,
+            }
+        )
+
+    def _find(self) -> None:
+        from pulumi_azure_native import containerservice
+
+        found = access.parse_cluster_id(self.plan.cluster.existing)
+        self.cluster_id = pulumi.Output.from_input(self.plan.cluster.existing)
+        self.cluster_name = pulumi.Output.from_input(found.name)
+        self.resource_group_name = pulumi.Output.from_input(found.resource_group)
+        cluster = containerservice.get_managed_cluster_output(
+            resource_group_name=found.resource_group,
+            resource_name=found.name,
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        )
+        self.oidc_issuer = cluster.apply(lambda c: _issuer(c.oidc_issuer_profile))
+        self.node_resource_group = cluster.apply(lambda c: c.node_resource_group or "")
+
+    def _make(self, name: str) -> None:
+        from pulumi_azure_native import containerservice
+
+        planned = self.plan.cluster
+        self.resource_group_name = self._resource_group(name)
+        given = {"location": planned.location, "tags": dict(planned.tags) or None, **planned.inputs}
+        cluster = containerservice.ManagedCluster(
+            f"{name}-aks",
+            resource_group_name=self.resource_group_name,
+            resource_name_=planned.name,
+            **arguments({key: value for key, value in given.items() if value is not None}),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                protect=planned.protect,
+                delete_before_replace=True,
+                ignore_changes=list(planned.ignore_changes),
+                custom_timeouts=_TIMEOUTS,
+            ),
+        )
+        self.managed_cluster = cluster
+        self.cluster_id = cluster.id
+        self.cluster_name = cluster.name
+        self.oidc_issuer = cluster.oidc_issuer_profile.apply(_issuer)
+        self.node_resource_group = cluster.node_resource_group.apply(lambda group: group or "")
+
+    def _resource_group(self, name: str) -> pulumi.Output[str]:
+        planned = self.plan.cluster
+        if not planned.create_resource_group:
+            return pulumi.Output.from_input(planned.resource_group)
+        from pulumi_azure_native.resources import ResourceGroup
+
+        group: Any = ResourceGroup(
+            f"{name}-resource-group",
+            resource_group_name=planned.resource_group,
+            location=planned.location,
+            tags=dict(planned.tags) or None,
+            opts=pulumi.ResourceOptions(parent=self, protect=planned.protect, delete_before_replace=True),
+        )
+        name_known_after_creation: pulumi.Output[str] = group.name
+        return name_known_after_creation
+
+    def _log_in(self, name: str) -> None:
+        given = access.given_provider(self)
+        if given is not None:
+            self.provider: pulumi.ProviderResource = given
+            self.kubeconfig: pulumi.Output[str] = pulumi.Output.secret("")
+            return
+        self.kubeconfig = access.kubeconfig_of(self.cluster_id, self.plan.cluster.login, self)
+        self.provider = access.in_cluster_provider(
+            f"{name}-kubernetes", self.cluster_id, self.kubeconfig, self, self.managed_cluster
+        )
+
+
+def _issuer(profile: object) -> str:
+    return str(getattr(profile, "issuer_url", None) or "")

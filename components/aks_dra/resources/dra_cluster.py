@@ -1,0 +1,135 @@
+"""All of it: a cluster whose GPUs are handed out by DRA, from one set of settings.
+
+Planning comes first and is plain Python, so that a mistake ends the run before a resource is registered. Then
+the parts come in the order in which one needs the other; what is deleted goes in reverse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+
+from aks_dra.planning.model import Plan
+from aks_dra.resources import access, guard
+from aks_dra.resources.aks_cluster import AksCluster
+from aks_dra.resources.args import Args, plan_of
+from aks_dra.resources.azure_inputs import check_names
+from aks_dra.resources.gpu_pool import GpuPool
+from aks_dra.resources.objects import Claims, DeviceClasses, Namespaces
+from aks_dra.resources.part import PACKAGE, Part
+from aks_dra.resources.releases import PARTS
+
+# Logical names of the release parts below the component's own.
+_PART_NAMES = {"GpuOperator": "gpu-operator", "DraDriver": "dra-driver", "DevicePlugin": "device-plugin"}
+
+
+class DraCluster(pulumi.ComponentResource):
+    """An AKS cluster with GPU pools, NVIDIA's software, device classes and claims.
+
+    `args` are the settings (see `DraClusterArgs`) or a Plan. A Kubernetes provider in `opts` is used for
+    everything in the cluster. Outputs: `cluster_id`, `cluster_name`, `kubeconfig` (secret), `oidc_issuer`,
+    `node_resource_group`, `pools` (labels, taints, device classes and pod snippet of each), `claims` (kind by
+    namespace and name) and `findings` (the number of warnings that nobody acknowledged). `plan` is the whole Plan.
+    """
+
+    def __init__(self, name: str, args: Args, opts: pulumi.ResourceOptions | None = None) -> None:
+        guard.refuse_mixed_up_provider()
+        self.plan: Plan = plan_of(args)
+        check_names(self.plan)
+        if not _has_kubernetes_provider(opts):
+            access.require_kubelogin(self.plan)
+        super().__init__(f"{PACKAGE}:DraCluster", name, None, opts)
+        self._name_prefix = name
+        self._registered: dict[str, pulumi.Resource] = {}
+
+        self._create_cluster()
+        self._create_pools()
+        self._create_namespaces()
+        self._install_software()
+        self._create_classes_and_claims()
+        self._describe()
+
+    def _create_cluster(self) -> None:
+        self.cluster = AksCluster(f"{self._name_prefix}-cluster", self.plan, pulumi.ResourceOptions(parent=self))
+
+    def _create_pools(self) -> None:
+        self.gpu_pools = [
+            GpuPool(
+                f"{self._name_prefix}-pool-{pool.name}",
+                self.plan,
+                pool.name,
+                pulumi.ResourceOptions(parent=self),
+                cluster=self.cluster,
+            )
+            for pool in self.plan.pools
+        ]
+
+    def _create_namespaces(self) -> None:
+        pools: list[pulumi.Resource] = [pool.agent_pool for pool in self.gpu_pools]
+        namespaces = Namespaces(
+            f"{self._name_prefix}-namespaces",
+            self.plan,
+            self._in_cluster(pools),
+            cluster=self.cluster.managed_cluster,
+        )
+        self._foundation = [*pools, *namespaces.registered.values()]
+        self._keep(namespaces)
+
+    def _install_software(self) -> None:
+        for part in PARTS:
+            if not any(release.name.startswith(part.RELEASE) for release in self.plan.releases):
+                continue
+            name = f"{self._name_prefix}-{_PART_NAMES[part.__name__]}"
+            self._keep(part(name, self.plan, self._in_cluster(self._foundation), after=self._registered))
+
+    def _create_classes_and_claims(self) -> None:
+        classes = DeviceClasses(
+            f"{self._name_prefix}-classes", self.plan, self._in_cluster(self._foundation), after=self._registered
+        )
+        self._keep(classes)
+        before = [*self._foundation, *classes.registered.values()]
+        self._keep(Claims(f"{self._name_prefix}-claims", self.plan, self._in_cluster(before), after=self._registered))
+
+    def _describe(self) -> None:
+        self.cluster_id: pulumi.Output[str] = self.cluster.cluster_id
+        self.cluster_name: pulumi.Output[str] = self.cluster.cluster_name
+        self.kubeconfig: pulumi.Output[str] = self.cluster.kubeconfig
+        self.oidc_issuer: pulumi.Output[str] = self.cluster.oidc_issuer
+        self.node_resource_group: pulumi.Output[str] = self.cluster.node_resource_group
+        self.pools: dict[str, dict[str, Any]] = {pool.planned.name: pool.description for pool in self.gpu_pools}
+        self.claims: dict[str, dict[str, str]] = {}
+        for claim in self.plan.claims:
+            self.claims.setdefault(claim.namespace, {})[claim.name] = claim.kind
+        self.findings: int = len(self.plan.warnings)
+        self.register_outputs(self.outputs())
+
+    def outputs(self) -> dict[str, Any]:
+        """All outputs by the names that other languages and stack outputs have."""
+        return {
+            "clusterId": self.cluster_id,
+            "clusterName": self.cluster_name,
+            "kubeconfig": self.kubeconfig,
+            "oidcIssuer": self.oidc_issuer,
+            "nodeResourceGroup": self.node_resource_group,
+            "pools": self.pools,
+            "claims": self.claims,
+            "findings": self.findings,
+        }
+
+    def _in_cluster(self, depends_on: list[pulumi.Resource]) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, provider=self.cluster.provider, depends_on=depends_on)
+
+    def _keep(self, part: Part) -> None:
+        self._registered |= part.registered
+
+
+def _has_kubernetes_provider(opts: pulumi.ResourceOptions | None) -> bool:
+    """Whether the program brings its own provider, so that no log-in of ours is needed."""
+    if opts is None:
+        return False
+    if opts.parent is not None and opts.parent.get_provider("kubernetes:core/v1:Namespace") is not None:
+        return True
+    many = opts.providers or []
+    given = list(many.values()) if hasattr(many, "values") else list(many)
+    return any(provider.package == "kubernetes" for provider in [*given, opts.provider] if provider is not None)

@@ -1,0 +1,115 @@
+"""The base of every part that lives in the cluster: it registers one slice of a plan in dependency order.
+
+Pulumi creates in the order of dependencies and deletes in reverse, so the order here is also what takes claims
+and classes away before the release of the driver that serves them. What a part depends on is given in two ways:
+`after` holds registered resources by their key in the plan, `opts.depends_on` holds what everything in the part
+waits for. A component's own `depends_on` does not reach its children, so it is put on each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
+
+import pulumi
+
+from aks_dra.planning.model import Plan, PlannedObject, PlannedRelease
+from aks_dra.resources import kinds
+from aks_dra.resources.access import required_provider
+
+PACKAGE = "aks-dra:index"
+# Helm's own wait comes first and has the better text; the engine only has to be more patient than it.
+_SLACK_MINUTES = 5
+
+
+class Part(pulumi.ComponentResource):
+    """A component whose children are planned objects and releases. `registered` has them by key."""
+
+    plan: Plan
+    registered: dict[str, pulumi.Resource]
+
+    def __init__(
+        self,
+        name: str,
+        plan: Plan,
+        opts: pulumi.ResourceOptions | None,
+        *,
+        releases: Sequence[PlannedRelease] = (),
+        objects: Sequence[PlannedObject] = (),
+        after: Mapping[str, pulumi.Resource] | None = None,
+        cluster: pulumi.Resource | None = None,
+    ) -> None:
+        super().__init__(f"{PACKAGE}:{type(self).__name__}", name, None, opts)
+        self.plan = plan
+        self.registered = {}
+        self._name_prefix = name
+        self._after = dict(after or {})
+        self._waits_for = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
+        self._cluster = cluster
+        if releases or objects:
+            self._provider = required_provider(self)
+            self._register_in_order({release.key: release for release in releases}, {o.key: o for o in objects})
+        self.register_outputs({})
+
+    def _register_in_order(self, releases: Mapping[str, PlannedRelease], objects: Mapping[str, PlannedObject]) -> None:
+        graph = {key: needed_by_release(self.plan, release) for key, release in releases.items()}
+        graph |= {key: planned.after for key, planned in objects.items()}
+        for key in TopologicalSorter(graph).static_order():
+            if key in releases:
+                self.registered[key] = self._release(releases[key], self._options(graph[key]))
+            elif key in objects:
+                self.registered[key] = self._object(objects[key], self._options(graph[key]))
+
+    def _options(self, keys: Sequence[str]) -> pulumi.ResourceOptions:
+        own = pulumi.ResourceOptions(parent=self, provider=self._provider, depends_on=self._known(keys))
+        return pulumi.ResourceOptions.merge(self._waits_for, own)
+
+    def _known(self, keys: Sequence[str]) -> list[pulumi.Resource]:
+        known = self._after | self.registered
+        return [known[key] for key in keys if key in known]
+
+    def _object(self, planned: PlannedObject, opts: pulumi.ResourceOptions) -> pulumi.Resource:
+        opts.replace_with = self._known(planned.replace_with) or None
+        if planned.retain:
+            # What somebody else put into it must outlive the stack; only the cluster's own end takes it along.
+            opts.retain_on_delete = True
+            opts.deleted_with = self._cluster
+        return kinds.register(f"{self._name_prefix}-{planned.key}", planned, opts)
+
+    def _release(self, planned: PlannedRelease, opts: pulumi.ResourceOptions) -> pulumi.Resource:
+        from pulumi_kubernetes.helm.v3 import Release
+
+        minutes = f"{planned.timeout_seconds // 60 + _SLACK_MINUTES}m"
+        opts.custom_timeouts = pulumi.CustomTimeouts(create=minutes, update=minutes, delete=minutes)
+        release: pulumi.Resource = Release(
+            f"{self._name_prefix}-{planned.key}",
+            name=planned.name,
+            namespace=planned.namespace,
+            create_namespace=False,
+            chart=planned.chart,
+            version=planned.version or None,  # a packed chart carries its own
+            repository_opts={"repo": planned.repository} if planned.repository else None,
+            values=planned.values,
+            allow_null_values=True,  # a null takes a chart's default away; without this it is dropped silently
+            atomic=True,  # a failed first install leaves no half release that holds the name
+            timeout=planned.timeout_seconds,
+            opts=opts,
+        )
+        return release
+
+
+def needed_by_release(plan: Plan, release: PlannedRelease) -> tuple[str, ...]:
+    """Keys of what must be there before a release: what it names, and every ConfigMap that its values name."""
+    words = set(_texts(release.values))
+    config_maps = (o.key for o in plan.objects if o.kind == "ConfigMap" and o.manifest["metadata"]["name"] in words)
+    return tuple(dict.fromkeys((*release.depends_on, *config_maps)))
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for inner in value.values() for text in _texts(inner)]
+    if isinstance(value, Sequence):
+        return [text for inner in value for text in _texts(inner)]
+    return []

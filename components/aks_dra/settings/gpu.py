@@ -1,0 +1,47 @@
+"""Settings of the GPU software: `aks-dra:gpu`.
+
+Who owns the driver is one choice from which five values in three places follow; they are never set one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from aks_dra.settings.base import Bool, Int, Model, Str, Version
+from aks_dra.settings.pools import DriverOwner
+
+
+class ChartSettings(Model):
+    """One Helm chart: its version, where it comes from, values on top of the package's own."""
+
+    version: Version | None = Field(None, description="exact version; default: the one this package was tested with")
+    source: Str | None = Field(
+        None, description="folder of packed charts, https:// repository or oci:// registry; default: charts.source"
+    )
+    values: dict[Str, Any] = Field({}, description="extra chart values; one that contradicts the package is refused")
+    timeout_seconds: Int = Field(1800, description="how long the installation may take")
+
+
+class Charts(Model):
+    """The three charts, and a mirror for all of them."""
+
+    source: Str | None = Field(None, description="mirror for all charts: folder, https:// or oci://; default NVIDIA's")
+    operator: ChartSettings = ChartSettings()
+    dra_driver: ChartSettings = ChartSettings()
+    device_plugin: ChartSettings = ChartSettings()
+
+
+class GpuSettings(Model):
+    """`aks-dra:gpu`."""
+
+    driver: DriverOwner = Field("operator", description="who installs the GPU driver on the nodes")
+    driver_version: Version | None = Field(None, description="operator-owned driver only")
+    dra_stack: Literal["chart"] = Field("chart", description="NVIDIA's DRA chart beside the operator's ClusterPolicy")
+    legacy_requests: Literal["devicePlugin", "dra"] = Field(
+        "devicePlugin", description="who serves pods that ask for nvidia.com/gpu while a device-plugin pool exists"
+    )
+    existing_nfd: Bool = Field(False, description="node feature discovery runs already: the operator's is left out")
+    feature_gates: dict[Str, Bool] = Field({}, description="gates of the DRA driver, beyond those that pools imply")
+    charts: Charts = Charts()

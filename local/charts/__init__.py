@@ -1,0 +1,1 @@
+"""Stand-ins for NVIDIA's three charts: their value names, their refusals, the objects that matter for allocation."""

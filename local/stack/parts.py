@@ -1,0 +1,75 @@
+"""The programs around the engine: control plane, simulated nodes, packed charts; started, asked after, stopped.
+
+They are imported where they are used: `status` and the refusals must not pay for all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from local.stack import engine_env, processes
+from local.stack.stackfile import StackError, StackFile
+
+
+def kubeconfig(root: Path) -> Path:
+    return root / "kubernetes" / "kubeconfig"
+
+
+def start_control_plane(root: Path, version: str) -> None:
+    from local import kubernetes
+
+    try:
+        kubernetes.start(root, version)
+    except kubernetes.ControlPlaneError as error:
+        raise StackError(str(error)) from error
+
+
+def start_nodes(root: Path) -> None:
+    from local import nodes
+
+    nodes.start(root)
+
+
+def pack_charts(root: Path) -> None:
+    from local.charts.pack import pack
+
+    pack(root / "charts")
+
+
+def running(root: Path) -> dict[str, bool]:
+    from local import kubernetes, nodes
+
+    found = {part: word == "running" for part, word in kubernetes.status(root).items()}
+    return {**found, **{part: word == "running" for part, word in nodes.status(root).items()}}
+
+
+def stop(root: Path) -> list[str]:
+    """Stops what runs, the nodes first: they would complain about the API server. Returns what ran."""
+    from local import kubernetes, nodes
+
+    stoppers: dict[str, Callable[[Path], object]] = {
+        "the simulated nodes": nodes.stop,
+        "the control plane": kubernetes.stop,
+    }
+    return [name for name, stopper in stoppers.items() if stopper(root)]
+
+
+def has_stack(root: Path, file: StackFile) -> bool:
+    folder = engine_env.backend(root) / ".pulumi" / "stacks" / file.project
+    return any((folder / f"{file.stack}.json{suffix}").exists() for suffix in ("", ".gz"))
+
+
+def left_running(root: Path) -> list[processes.Process]:
+    """Programs of ours that still name this state folder: a part of the control plane, a `python -m local.…`."""
+    inside = f"{root}{os.sep}"
+    return [
+        process
+        for process in processes.others()
+        if process.mark == str(root)
+        or (
+            any(inside in argument or argument == str(root) for argument in process.argv)
+            and (process.name.startswith(("local.", "aks-dra-kubernetes")) or inside in process.argv[0])
+        )
+    ]
