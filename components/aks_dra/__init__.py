@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _COMPONENTS = (
-    "AksCluster", "Claims", "DeviceClasses", "DraCluster", "DraClusterArgs", "DraDriver", "GpuOperator", "GpuPool",
-)  # fmt: skip
+    "AksCluster",
+    "Claims",
+    "DeviceClasses",
+    "DraCluster",
+    "DraClusterArgs",
+    "DraDriver",
+    "GpuOperator",
+    "GpuPool",
+)
 __all__ = list(_COMPONENTS)
 
 

@@ -46,7 +46,9 @@ Fail = Annotated[FailOn, typer.Option("--fail-on", help="what makes the exit cod
 @app.command()
 def check(
     files: Files,
-    format: Annotated[CheckFormat, typer.Option(help="text for people, json or github for machines")] = CheckFormat.text,
+    format: Annotated[
+        CheckFormat, typer.Option(help="text for people, json or github for machines")
+    ] = CheckFormat.text,
     fail_on: Fail = FailOn.error,
     today: Today = "",
 ) -> None:
@@ -57,7 +59,7 @@ def check(
     failed = False
     documents = []
     for file in files:
-        plan, findings = read_plan(file, today)
+        _, findings = read_plan(file, today)
         failed = failed or fails(findings, fail_on)
         if format is CheckFormat.json:
             documents.append({"file": str(file), "findings": [finding_document(finding) for finding in findings]})

@@ -91,7 +91,7 @@ class Secrets:
             chosen = free_port()
             write_private(self.ports_file, json.dumps({"kube-apiserver": chosen}))
             return chosen
-        if not running and not is_free(recorded):
+        if not running and not becomes_free(recorded):
             raise PortTakenError(
                 f"port {recorded} of the local Kubernetes API server is held by {holder(recorded)}. "
                 f"End that program and try again; or delete {self.ports_file} to have another port chosen: "
@@ -129,9 +129,20 @@ def elliptic_key(number: bytes) -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below the range from which the system gives ports to outgoing connections: one of those could sit on it."""
+    for _ in range(1000):
+        port = 20000 + secrets.randbelow(10000)
+        if is_free(port):
+            return port
+    raise PortTakenError("no port between 20000 and 29999 is free on this machine")
+
+
+def becomes_free(port: int) -> bool:
+    """The kernel closes a killed server's socket a little after its process counts as dead."""
+    deadline = time.monotonic() + 3
+    while not (free := is_free(port)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return free
 
 
 def is_free(port: int) -> bool:

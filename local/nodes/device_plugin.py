@@ -148,7 +148,7 @@ def capacity(view: NodeView) -> dict[str, str]:
     """What the node's status must say, and does not say yet."""
     wanted = {name: str(number) for name, number in advertised(view).items()}
     known = {name for name in view.capacity if name.startswith("nvidia.com/")}
-    wanted.update({name: "0" for name in known - set(wanted)})
+    wanted.update(dict.fromkeys(known - set(wanted), "0"))
     return {
         name: number
         for name, number in wanted.items()

@@ -113,7 +113,7 @@ def mig_capable(view: NodeView) -> bool:
 
 def objects(snapshot: Snapshot) -> Iterator[Action]:
     """The operator's DaemonSets and its RuntimeClass: made, changed, or removed with the ClusterPolicy."""
-    wanted = {path: manifest for path, manifest in manifests(snapshot.policy)} if snapshot.policy else {}
+    wanted = dict(manifests(snapshot.policy)) if snapshot.policy else {}
     known = {path_of(item): item for item in snapshot.operands}
     for path, manifest in wanted.items():
         if path not in known or annotations_of(known[path]).get(OPERAND) != fingerprint(manifest):

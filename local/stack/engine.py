@@ -8,6 +8,7 @@ engine reads a copy of the stack file, fresh at each run, with the salt appended
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -22,12 +23,15 @@ from typing import Any
 from local.stack import engine_env
 from local.stack.processes import MARK
 from local.stack.stackfile import StackFile
+from local.state import CHECKOUT
 
 PROGRESS = re.compile(
     r"^\s*(?:\S+\s+)?(?P<type>[a-z][\w.-]*:\S+) (?P<name>\S+) (?P<done>created|updated|deleted|replaced|imported|"
     r"\*\*\w+ failed\*\*)(?: replacement| original)? (?:\((?P<time>[\d.]+)s\))?"
 )
 COUNT = re.compile(r"^\s+(?:[^\w\s]+\s+)?(?P<count>\d+) (?P<what>[a-z ]+?)(?:\. .*)?$")
+DEFAULT_CHARTS = ".local/charts"
+NVIDIA_CHARTS = "AKS_DRA_NVIDIA_CHARTS"
 QUIET = ("--non-interactive", "--color", "never")
 UPDATE = ("--yes", "--skip-preview", "--suppress-outputs", "--suppress-permalink", "--suppress-progress")
 # The engine's warning about plugins from PATH, which is the intent here, and its advertisement.
@@ -143,7 +147,8 @@ class Engine:
         if self.own_stack_file.exists():
             found = re.search(r"^encryptionsalt: \S+$", self.own_stack_file.read_text(), re.MULTILINE)
             salt = f"{found.group()}\n" if found else ""
-        lines = self.file.path.read_text().splitlines()
+        # The stack file names the packed charts where they are by default.
+        lines = self.file.path.read_text().replace(DEFAULT_CHARTS, str(charts(self.root))).splitlines()
         kept = [line for line in lines if not line.startswith("encryptionsalt:")]
         self.folder.mkdir(parents=True, exist_ok=True)
         self.own_stack_file.write_text("\n".join(kept) + "\n" + salt)
@@ -196,6 +201,13 @@ class Engine:
     def remove_stack(self) -> None:
         self.run("stack", "rm", self.file.stack, "--yes", "--preserve-config")
         self.own_stack_file.unlink(missing_ok=True)
+
+
+def charts(root: Path) -> str:
+    """The folder of the charts: NVIDIA's own where the user names one, the default as it stands in the stack file."""
+    if given := os.environ.get(NVIDIA_CHARTS):
+        return str(Path(given).absolute())
+    return DEFAULT_CHARTS if root == CHECKOUT / ".local" else str(root / "charts")
 
 
 def resources(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -111,7 +111,7 @@ def down(root: Path, file: StackFile, steps: Steps) -> int:
     with steps.step("stopping"):
         for part in parts.stop(root):
             steps.say(f"stopped {part}")
-        processes.end([process.pid for process in processes.started_by_up(root)])
+        processes.end(process.pid for process in parts.left_running(root))
         left = parts.left_running(root)
     for process in left:
         print(f"error: {process} is still running", flush=True)

@@ -28,8 +28,15 @@ def start_control_plane(root: Path, version: str) -> None:
 
 def start_nodes(root: Path) -> None:
     from local import nodes
+    from local.nodes.service import NodesError, daemons
 
-    nodes.start(root)
+    # A start that was killed before it wrote its record: two daemons would undo each other's work.
+    known = daemons(root).pid("nodes")
+    processes.end(process.pid for process in simulators(root) if process.pid != known)
+    try:
+        nodes.start(root)
+    except NodesError as error:
+        raise StackError(str(error)) from error
 
 
 def pack_charts(root: Path) -> None:
@@ -61,15 +68,16 @@ def has_stack(root: Path, file: StackFile) -> bool:
     return any((folder / f"{file.stack}.json{suffix}").exists() for suffix in ("", ".gz"))
 
 
+def simulators(root: Path) -> list[processes.Process]:
+    return [process for process in processes.others() if process.name == "local.nodes" and process.state == str(root)]
+
+
 def left_running(root: Path) -> list[processes.Process]:
-    """Programs of ours that still name this state folder: a part of the control plane, a `python -m local.…`."""
+    """Programs of ours that still use this state folder: parts of the control plane, simulators, engines, plugins."""
     inside = f"{root}{os.sep}"
-    return [
+    control_plane = [
         process
         for process in processes.others()
-        if process.mark == str(root)
-        or (
-            any(inside in argument or argument == str(root) for argument in process.argv)
-            and (process.name.startswith(("local.", "aks-dra-kubernetes")) or inside in process.argv[0])
-        )
+        if process.name == "aks-dra-kubernetes" and any(inside in argument for argument in process.argv)
     ]
+    return [*control_plane, *simulators(root), *processes.started_by_up(root)]

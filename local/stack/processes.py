@@ -26,6 +26,7 @@ class Process:
     argv: tuple[str, ...]
     mark: str  # the state folder it was started for by `make up`, or ""
     pulumi_home: str
+    state: str = ""  # the state folder it was told to use
 
     @property
     def name(self) -> str:
@@ -86,6 +87,7 @@ def read(pid: int) -> Process | None:
         tuple(os.fsdecode(part) for part in argv[:-1]),
         os.fsdecode(values.get(MARK.encode(), b"")),
         os.fsdecode(values.get(b"PULUMI_HOME", b"")),
+        os.fsdecode(values.get(b"AKS_DRA_LOCAL_STATE", b"")),
     )
 
 

@@ -1,8 +1,8 @@
 """What the pools should publish against what the cluster's slices say, and for each gap the reason.
 
 Pure functions over the API server's own JSON. The expectation comes from the stack's exports and the facts tables;
-the reasons from the DaemonSets, pods and nodes that are there, in the order in which things can go wrong: no plugin at all, no pod
-on this node, a pod that does not run, a pod that looks for the driver in the wrong place, too few devices.
+the reasons from the DaemonSets, pods and nodes that are there, in the order in which things can go wrong: no plugin
+at all, no pod on this node, a pod that does not run, a pod that looks for the driver in the wrong place, too few.
 """
 
 from __future__ import annotations

@@ -25,10 +25,9 @@ from aks_dra.facts.rows import (
     NodeLabel,
     OsSku,
     PoolField,
-    Row,
     VmSize,
 )
-from aks_dra.facts.tables import Facts, Kubernetes, load_facts, minor
+from aks_dra.facts.tables import Facts, Kubernetes, Row, load_facts, minor
 
 __all__ = [
     "AksDriver", "AksFault", "Chart", "ChartFault", "ChartValue", "ChartVersion", "DriverMinimum", "Fact", "Facts",

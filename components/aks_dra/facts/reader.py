@@ -67,7 +67,7 @@ class Raw:
 
     def row(self, kind: type[R], table: str, key: str, data: Mapping[str, Any]) -> R:
         """One row. `data` may already hold values that are no TOML (the rows inside a row)."""
-        hints = _hints(kind)
+        hints = _hints(kind.__name__)
         for name in data:
             if name not in hints or name == "key":
                 known = ", ".join(hint for hint in hints if hint != "key")
@@ -87,7 +87,7 @@ class Raw:
         if converted is _WRONG:
             raise self.error(table, path, f"{value!r} is not {_say(hint)}")
         if path.endswith(".source") and not str(value).strip():
-            raise self.error(table, key, "source is empty")
+            raise self.error(table, path, "is empty")
         return converted
 
 
@@ -167,8 +167,8 @@ def _key_of(table: Mapping[str, Any], path: str) -> str:
 
 
 @cache
-def _hints(kind: Any) -> Mapping[str, Any]:
-    return get_type_hints(kind)
+def _hints(kind: str) -> Mapping[str, Any]:
+    return get_type_hints(getattr(rows, kind))
 
 
 _WRONG: Any = object()

@@ -8,8 +8,7 @@ verified may warn a user and never stop one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any, Literal
 
 
@@ -298,14 +297,3 @@ class ChartValue:
 
     type: str
     default: Any
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row for people: the command that prints the tables."""
-
-    table: str
-    key: str
-    values: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    source: str = ""
-    verified: bool = False

@@ -18,10 +18,21 @@ from typing import Any
 from aks_dra.facts import reader, rows
 from aks_dra.facts.mig import fits
 from aks_dra.facts.reader import FactsError, Raw
-from aks_dra.facts.rows import Fact, Row
+from aks_dra.facts.rows import Fact
 
 _HERE = Path(__file__).parent
 _FILES = tuple(_HERE / f"{name}.toml" for name in ("gpus", "mig", "vm_sizes", "kubernetes", "charts", "aks"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row for people: the command that prints the tables."""
+
+    table: str
+    key: str
+    values: Mapping[str, Any]
+    source: str
+    verified: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,9 +42,17 @@ from aks_dra.planning.releases import plan_releases
 from aks_dra.settings import ClaimSettings, Settings
 
 __all__ = [
-    "ClassMatch", "Finding", "Plan", "PlannedClaim", "PlannedCluster", "PlannedObject", "PlannedPool",
-    "PlannedRelease", "PodSnippet", "plan",
-]  # fmt: skip
+    "ClassMatch",
+    "Finding",
+    "Plan",
+    "PlannedClaim",
+    "PlannedCluster",
+    "PlannedObject",
+    "PlannedPool",
+    "PlannedRelease",
+    "PodSnippet",
+    "plan",
+]
 
 
 def plan(
@@ -158,21 +166,15 @@ def _objects(
     objects = []
     if legacy:
         objects.append(PlannedObject("configmap-device-plugin", plugin_config_map(legacy)))
-    partitioned = [
-        (pool, entries[pool.name][1].sharing) for pool in pools if pool.mig_owner == "operator" and pool.gpu
-    ]
+    partitioned = [(pool, entries[pool.name][1].sharing) for pool in pools if pool.mig_owner == "operator" and pool.gpu]
     if layouts := mig_layouts_config_map(facts, partitioned):
         objects.append(PlannedObject("configmap-mig-layouts", layouts))
     after = (names.DRA_RELEASE,) if any(pool.allocation == "dra" for pool in pools) else ()
     for entry in classes:
         bound = after if entry.name == names.SHADOW_CLASS else ()
-        objects.append(
-            PlannedObject(f"deviceclass-{entry.name}", entry.manifest(), after=after, replace_with=bound)
-        )  # fmt: skip
+        objects.append(PlannedObject(f"deviceclass-{entry.name}", entry.manifest(), after=after, replace_with=bound))
     for (namespace, name), claim in claims.items():
-        objects.append(
-            PlannedObject(f"claim-{namespace}-{name}", claim_manifest(namespace, name, claim), after=after)
-        )  # fmt: skip
+        objects.append(PlannedObject(f"claim-{namespace}-{name}", claim_manifest(namespace, name, claim), after=after))
     for namespace, wanted in sorted(settings.namespaces.items()):
         if wanted.quota:
             hard = {f"{key}.deviceclass.resource.k8s.io/devices": str(n) for key, n in sorted(wanted.quota.items())}
@@ -186,9 +188,7 @@ def _objects(
     return objects
 
 
-def _planned_claim(
-    namespace: str, name: str, claim: ClaimSettings, matches: tuple[ClassMatch, ...]
-) -> PlannedClaim:  # fmt: skip
+def _planned_claim(namespace: str, name: str, claim: ClaimSettings, matches: tuple[ClassMatch, ...]) -> PlannedClaim:
     asks = tuple((entry.device_class, entry.count) for entry in claim.first_available) or (
         (claim.device_class or "", claim.count),
     )

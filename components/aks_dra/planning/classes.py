@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from aks_dra.facts import Facts
 from aks_dra.planning import names
-from aks_dra.planning.devices import GPU_DRIVER, Device
 from aks_dra.planning.cel.kinds import kind_selector
+from aks_dra.planning.devices import GPU_DRIVER, Device
 from aks_dra.planning.intents import problems, selectors
 from aks_dra.settings import Pool, Settings, Sharing
 
@@ -124,10 +124,14 @@ def user_classes(settings: Settings) -> list[PlannedClass]:
         guard = () if entry.require else (f"device.driver == '{entry.driver}'",)
         result.append(
             PlannedClass(
-                name, "user", (*guard, *parts), gpu_config(entry.sharing), entry.extended_resource_name or "",
+                name,
+                "user",
+                (*guard, *parts),
+                gpu_config(entry.sharing),
+                entry.extended_resource_name or "",
                 dict(sorted(entry.labels.items())),
             )
-        )  # fmt: skip
+        )
     return result
 
 

@@ -24,9 +24,14 @@ def plan_loaded(loaded: Loaded, folder: Path, today: str = "") -> tuple[Plan | N
         return None, tuple(sorted(found, key=lambda f: (f.severity != "error", f.file, f.line, f.path, f.message)))
     facts, problems = own_facts(settings, folder)
     planned = plan(
-        settings, project=loaded.project, stack=loaded.stack, location=location_of(loaded), facts=facts,
-        config_findings=(*found, *problems), today=today,
-    )  # fmt: skip
+        settings,
+        project=loaded.project,
+        stack=loaded.stack,
+        location=location_of(loaded),
+        facts=facts,
+        config_findings=(*found, *problems),
+        today=today,
+    )
     findings = tuple(locate(planned.findings, loaded))
     return replace(planned, findings=findings), findings
 
@@ -37,6 +42,13 @@ def own_facts(settings: Settings, folder: Path) -> tuple[Facts, tuple[Finding, .
     try:
         return load_facts(*(folder / file for file in files)), ()
     except FactsError as error:
-        finding = Finding("FAC001", "error", "aks-dra:facts", str(error), ", ".join(files), "correct the file; `aks-dra facts` "
-                          "shows the shape of the tables", "aks-dra: facts")  # fmt: skip
+        finding = Finding(
+            "FAC001",
+            "error",
+            "aks-dra:facts",
+            str(error),
+            ", ".join(files),
+            "correct the file; `aks-dra facts` shows the shape of the tables",
+            "aks-dra: facts",
+        )
         return load_facts(), (finding,)

@@ -157,35 +157,57 @@ def plan_releases(settings: Settings, facts: Facts, pools: list[PlannedPool]) ->
     charts = settings.gpu.charts
     releases = [
         _release(
-            settings, facts, "gpu-operator", names.OPERATOR_RELEASE, names.OPERATOR_NAMESPACE, charts.operator,
-            operator_values(settings, pools), (),
+            settings,
+            facts,
+            "gpu-operator",
+            names.OPERATOR_RELEASE,
+            names.OPERATOR_NAMESPACE,
+            charts.operator,
+            operator_values(settings, pools),
+            (),
         )
-    ]  # fmt: skip
+    ]
     legacy = [pool for pool in pools if pool.allocation == "devicePlugin"]
     for owner in sorted({pool.driver_owner for pool in legacy}):
         served = [pool for pool in legacy if pool.driver_owner == owner]
         releases.append(
             _release(
-                settings, facts, "nvidia-device-plugin", names.DEVICE_PLUGIN_RELEASE[owner], names.OPERATOR_NAMESPACE,
-                charts.device_plugin, device_plugin_values(owner, served), (names.OPERATOR_RELEASE,),
+                settings,
+                facts,
+                "nvidia-device-plugin",
+                names.DEVICE_PLUGIN_RELEASE[owner],
+                names.OPERATOR_NAMESPACE,
+                charts.device_plugin,
+                device_plugin_values(owner, served),
+                (names.OPERATOR_RELEASE,),
             )
-        )  # fmt: skip
+        )
     if any(pool.allocation == "dra" for pool in pools):
         releases.append(
             _release(
-                settings, facts, "dra-driver-nvidia-gpu", names.DRA_RELEASE, names.DRA_NAMESPACE, charts.dra_driver,
-                dra_values(settings, pools), (names.OPERATOR_RELEASE,),
+                settings,
+                facts,
+                "dra-driver-nvidia-gpu",
+                names.DRA_RELEASE,
+                names.DRA_NAMESPACE,
+                charts.dra_driver,
+                dra_values(settings, pools),
+                (names.OPERATOR_RELEASE,),
             )
-        )  # fmt: skip
+        )
     return tuple(releases)
 
 
 def _release(
-    settings: Settings, facts: Facts, chart: str, name: str, namespace: str, own: ChartSettings,
-    values: dict[str, Any], after: tuple[str, ...],
-) -> PlannedRelease:  # fmt: skip
+    settings: Settings,
+    facts: Facts,
+    chart: str,
+    name: str,
+    namespace: str,
+    own: ChartSettings,
+    values: dict[str, Any],
+    after: tuple[str, ...],
+) -> PlannedRelease:
     location, version, repository = chart_location(facts, settings, chart, own)
     merged, _ = merge_values(values, own.values)
-    return PlannedRelease(
-        name, name, namespace, location, version, repository, merged, own.timeout_seconds, after
-    )  # fmt: skip
+    return PlannedRelease(name, name, namespace, location, version, repository, merged, own.timeout_seconds, after)

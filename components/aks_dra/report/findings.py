@@ -27,11 +27,16 @@ def print_findings(console: Console, findings: Iterable[Finding]) -> None:
     found = list(findings)
     for finding in found:
         if finding.acknowledged:
-            console.print(f"[dim]{finding.severity} {finding.code} acknowledged: {escape(finding.acknowledged)} "
-                          f"({escape(finding.path)})[/dim]", soft_wrap=True)  # fmt: skip
+            console.print(
+                f"[dim]{finding.severity} {finding.code} acknowledged: {escape(finding.acknowledged)} "
+                f"({escape(finding.path)})[/dim]",
+                soft_wrap=True,
+            )
             continue
         style = STYLE[finding.severity]
-        console.print(f"[{style}]{finding.severity}\\[{finding.code}][/{style}]: {escape(finding.message)}", soft_wrap=True)
+        console.print(
+            f"[{style}]{finding.severity}\\[{finding.code}][/{style}]: {escape(finding.message)}", soft_wrap=True
+        )
         where = f"{finding.file}:{finding.line}" if finding.line else finding.file or "settings"
         console.print(f"  [cyan]-->[/cyan] {escape(where)}  [bold]{escape(finding.path)}[/bold]", soft_wrap=True)
         if line := source_line(finding):

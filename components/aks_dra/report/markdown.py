@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from aks_dra.planning.model import Plan
 from aks_dra.report.findings import summary
-from aks_dra.report.tables import class_rows, claim_rows, created, pool_rows
+from aks_dra.report.tables import claim_rows, class_rows, created, pool_rows
 
 
 def as_markdown(plan: Plan) -> str:
     cluster = plan.cluster
-    parts = [f"## aks-dra plan: {plan.stack}", "",
-             f"**{_cell(cluster.name)}**: Kubernetes {cluster.kubernetes_version}, {cluster.location or 'no location'}. "
-             f"{summary(plan.findings)}.", ""]  # fmt: skip
+    parts = [
+        f"## aks-dra plan: {plan.stack}",
+        "",
+        f"**{_cell(cluster.name)}**: Kubernetes {cluster.kubernetes_version}, {cluster.location or 'no location'}. "
+        f"{summary(plan.findings)}.",
+        "",
+    ]
     if plan.findings:
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (f"{f.severity}{' (acknowledged)' if f.acknowledged else ''}", f.code, f.path, f.message, f.remedy)
             for f in plan.findings
         ]
         parts += _table("Findings", ("severity", "code", "where", "rule", "fix"), rows)
-    parts += _table("Pools, and what one node publishes",
-                    ("pool", "VM size", "nodes", "allocation", "sharing", "per node", "device classes"), pool_rows(plan))  # fmt: skip
+    parts += _table(
+        "Pools, and what one node publishes",
+        ("pool", "VM size", "nodes", "allocation", "sharing", "per node", "device classes"),
+        pool_rows(plan),
+    )
     parts += _table("Device classes", ("class", "made by", "pools (devices per node)"), class_rows(plan))
     parts += _table("Claims", ("claim", "kind", "asks for", "pools"), claim_rows(plan))
-    parts += ["<details><summary>Would be created</summary>", "", *(f"- {_cell(line)}" for line in created(plan)), "",
-              "</details>", ""]  # fmt: skip
+    parts += [
+        "<details><summary>Would be created</summary>",
+        "",
+        *(f"- {_cell(line)}" for line in created(plan)),
+        "",
+        "</details>",
+        "",
+    ]
     return "\n".join(parts)
 
 

@@ -9,7 +9,7 @@ from aks_dra.planning.model import Plan, PlannedPool
 
 
 def describe_device(device: Device) -> str:
-    """"NVIDIA H100 NVL 1g.12gb" or "Tesla T4 16384Mi"."""
+    """ "NVIDIA H100 NVL 1g.12gb" or "Tesla T4 16384Mi"."""
     product = str(device.attributes.get("productName", device.driver))
     profile = device.attributes.get("profile")
     memory = device.capacity.get("memory")
@@ -28,16 +28,21 @@ def pool_rows(plan: Plan) -> list[tuple[str, ...]]:
     """Pool, VM size, nodes, allocation, sharing, per node, device classes."""
     return [
         (
-            pool.name, pool.vm_size, pool.nodes, pool.allocation, pool.sharing, publishes(pool),
+            pool.name,
+            pool.vm_size,
+            pool.nodes,
+            pool.allocation,
+            pool.sharing,
+            publishes(pool),
             ", ".join(pool.device_classes) or "-",
         )
         for pool in plan.pools
-    ]  # fmt: skip
+    ]
 
 
 def class_rows(plan: Plan) -> list[tuple[str, ...]]:
     """Class, who makes it, pools with devices per node."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for match in plan.matches:
         pools = ", ".join(f"{name} ({count})" for name, count in match.pools.items()) or "none"
         if match.undecided:
@@ -48,7 +53,7 @@ def class_rows(plan: Plan) -> list[tuple[str, ...]]:
 
 def claim_rows(plan: Plan) -> list[tuple[str, ...]]:
     """Namespace/name, kind, what it asks for, pools that can serve it."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for claim in plan.claims:
         asks = " else ".join(f"{count}x {name}" for name, count in claim.asks)
         pools = " else ".join(", ".join(claim.pools.get(name, ())) or "none" for name, _ in claim.asks)
@@ -63,8 +68,9 @@ def created(plan: Plan) -> list[str]:
     if not plan.cluster.existing:
         if plan.cluster.create_resource_group:
             lines.append(f"resource group {plan.cluster.resource_group}")
-        lines.append(f"AKS cluster {plan.cluster.name} (Kubernetes {plan.cluster.kubernetes_version}, "
-                     f"{plan.cluster.location})")  # fmt: skip
+        lines.append(
+            f"AKS cluster {plan.cluster.name} (Kubernetes {plan.cluster.kubernetes_version}, {plan.cluster.location})"
+        )
     lines += [f"node pool {pool.name} ({pool.nodes} x {pool.vm_size})" for pool in plan.pools]
     lines += [f"Helm release {release.name} ({release.version or release.chart})" for release in plan.releases]
     kinds = Counter(entry.kind for entry in (*plan.namespaces, *plan.objects))

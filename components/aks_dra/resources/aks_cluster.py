@@ -7,8 +7,6 @@ delete first: creating first would update the old cluster under its name and the
 
 from __future__ import annotations
 
-from typing import Any
-
 import pulumi
 
 from aks_dra.planning.model import Plan
@@ -72,15 +70,17 @@ class AksCluster(pulumi.ComponentResource):
         from pulumi_azure_native import containerservice
 
         planned = self.plan.cluster
-        self.resource_group_name = self._resource_group(name)
+        group = self._resource_group(name)
         given = {"location": planned.location, "tags": dict(planned.tags) or None, **planned.inputs}
         cluster = containerservice.ManagedCluster(
             f"{name}-aks",
-            resource_group_name=self.resource_group_name,
+            resource_group_name=planned.resource_group,
             resource_name_=planned.name,
             **arguments({key: value for key, value in given.items() if value is not None}),
             opts=pulumi.ResourceOptions(
                 parent=self,
+                depends_on=group,
+                replace_with=group or None,
                 protect=planned.protect,
                 delete_before_replace=True,
                 ignore_changes=list(planned.ignore_changes),
@@ -89,25 +89,26 @@ class AksCluster(pulumi.ComponentResource):
         )
         self.managed_cluster = cluster
         self.cluster_id = cluster.id
-        self.cluster_name = cluster.name
+        # The plan's names and not Azure's answers: those are unknown in every preview that updates the resource.
+        self.resource_group_name = pulumi.Output.from_input(planned.resource_group)
+        self.cluster_name = pulumi.Output.from_input(planned.name)
         self.oidc_issuer = cluster.oidc_issuer_profile.apply(_issuer)
         self.node_resource_group = cluster.node_resource_group.apply(lambda group: group or "")
 
-    def _resource_group(self, name: str) -> pulumi.Output[str]:
+    def _resource_group(self, name: str) -> list[pulumi.Resource]:
         planned = self.plan.cluster
         if not planned.create_resource_group:
-            return pulumi.Output.from_input(planned.resource_group)
+            return []
         from pulumi_azure_native.resources import ResourceGroup
 
-        group: Any = ResourceGroup(
+        group = ResourceGroup(
             f"{name}-resource-group",
             resource_group_name=planned.resource_group,
             location=planned.location,
             tags=dict(planned.tags) or None,
             opts=pulumi.ResourceOptions(parent=self, protect=planned.protect, delete_before_replace=True),
         )
-        name_known_after_creation: pulumi.Output[str] = group.name
-        return name_known_after_creation
+        return [group]
 
     def _log_in(self, name: str) -> None:
         given = access.given_provider(self)

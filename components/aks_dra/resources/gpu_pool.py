@@ -42,7 +42,7 @@ class GpuPool(pulumi.ComponentResource):
         super().__init__(f"{PACKAGE}:GpuPool", name, None, opts)
         from pulumi_azure_native import containerservice
 
-        group, cluster_name = _cluster_names(self.plan, cluster)
+        group, cluster_name = _cluster_names(cluster.plan if cluster is not None else self.plan)
         made = [cluster.managed_cluster] if cluster is not None and cluster.managed_cluster is not None else []
         own = pulumi.ResourceOptions(
             parent=self,
@@ -74,6 +74,7 @@ def described(pool: PlannedPool) -> dict[str, Any]:
     return {
         "vmSize": pool.vm_size,
         "allocation": pool.allocation,
+        "minNodes": pool.inputs.get("minCount", pool.first_nodes),
         "labels": dict(pool.labels),
         "taints": list(pool.taints),
         "deviceClasses": list(pool.device_classes),
@@ -93,9 +94,8 @@ def _find(plan: Plan, pool: str) -> PlannedPool:
     raise pulumi.RunError(f"There is no pool {pool!r} in the settings; the pools there are: {names}.")
 
 
-def _cluster_names(plan: Plan, cluster: AksCluster | None) -> tuple[pulumi.Input[str], pulumi.Input[str]]:
-    if cluster is not None:
-        return cluster.resource_group_name, cluster.cluster_name
+def _cluster_names(plan: Plan) -> tuple[str, str]:
+    """Resource group and name of the plan's cluster: plain, so that they stay known when the cluster is updated."""
     if plan.cluster.existing:
         found = access.parse_cluster_id(plan.cluster.existing)
         return found.resource_group, found.name

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aks_dra.settings.configkeys import NAMESPACE, config_of, known_top
-from aks_dra.settings.entries import Entry, Unknown, from_plain, merge
+from aks_dra.settings.entries import Entry, Unknown, from_plain, merge, without_nulls
 from aks_dra.settings.jsontext import NotJson, loads, looks_like_object
 from aks_dra.settings.source import Position, Problems, read
 from aks_dra.settings.yamlvalue import evaluate
@@ -42,9 +42,11 @@ class Bases:
             found = self.load(name, position, beside, chain)
             below = laid(found, below)
         below.pop(BASE, None)
-        if not chain:
-            self.lowest = below
-        return laid(config, below)
+        merged = laid(config, below)
+        if chain:
+            return merged
+        self.lowest = below
+        return {key: without_nulls(entry) for key, entry in merged.items()}
 
     def names(self, entry: Entry) -> list[tuple[str, Position | None]]:
         items = entry.value if isinstance(entry.value, list) else [entry]

@@ -92,17 +92,21 @@ def flatten(entry: Entry, path: Path, tables: Tables) -> None:
 
 
 def merge(over: Entry, under: Entry) -> Entry:
-    """`over` laid on `under`: maps key by key, null removes, anything else replaces."""
-    if not isinstance(over.value, dict):
+    """`over` laid on `under`: maps key by key, anything else replaces. Null stays, to remove from what comes below."""
+    if not isinstance(over.value, dict) or not isinstance(under.value, dict):
         return over
-    below = under.value if isinstance(under.value, dict) else {}
-    merged = dict(below)
+    merged = dict(under.value)
     for key, child in over.value.items():
-        if child.value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = merge(child, merged.get(key, Entry(None, None)))
+        merged[key] = merge(child, merged[key]) if key in merged else child
     return replace(over, value=merged)
+
+
+def without_nulls(entry: Entry) -> Entry:
+    """The end of a merge: what null removed is gone. Nulls in lists are values."""
+    if not isinstance(entry.value, dict):
+        return entry
+    kept = {key: without_nulls(child) for key, child in entry.value.items() if child.value is not None}
+    return replace(entry, value=kept)
 
 
 def scalar_text(value: Content) -> str:

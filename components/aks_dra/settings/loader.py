@@ -211,15 +211,7 @@ def unknown_leaves(entry: Entry) -> Entry:
 def laid_config(config: dict[str, Entry], environment: dict[str, Entry]) -> dict[str, Entry]:
     """The stack's config on its environment's. Here null does not remove: Pulumi keeps it."""
 
-    def over(upper: Entry, lower: Entry) -> Entry:
-        if not isinstance(upper.value, dict) or not isinstance(lower.value, dict):
-            return upper
-        both = dict(lower.value)
-        for key, child in upper.value.items():
-            both[key] = over(child, both[key]) if key in both else child
-        return Entry(both, upper.position)
-
-    merged = over(Entry(config, None), Entry(environment, None)).value
+    merged = entries.merge(Entry(config, None), Entry(environment, None)).value
     return merged if isinstance(merged, dict) else {}
 
 

@@ -39,25 +39,43 @@ SKIPPED = ("function-", "is-instance", "tuple[", "constrained-", "nullable")
 def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding, ...]]:
     """Settings, or None when they cannot be built, and what the loader and the models found wrong."""
     findings = [
-        Finding(p.code, p.severity, p.path, p.message, p.value, p.remedy, "aks-dra: stack files",
-                p.position.file if p.position else "", p.position.line if p.position else 0)
+        Finding(
+            p.code,
+            "error" if p.severity == "error" else "warning",
+            p.path,
+            p.message,
+            p.value,
+            p.remedy,
+            "aks-dra: stack files",
+            p.position.file if p.position else "",
+            p.position.line if p.position else 0,
+        )
         for p in loaded.problems
-    ]  # fmt: skip
+    ]
     values: dict[str, Any] = {}
     for key, value in loaded.config.items():
         namespace, _, name = key.partition(":")
         if namespace == NAMESPACE:
             values[name] = value
-    for path in sorted(_unknown_paths(values)):
+    encrypted = [_shown(path) for path in sorted(_unknown_paths(values), key=str)]
+    for path in encrypted:
         findings.append(
-            Finding("SET003", "error", _shown(path), "this value is encrypted, and planning needs to read it",
-                    "secure: …", "write it in plain text; no setting of aks-dra is a secret", SOURCE)
-        )  # fmt: skip
+            Finding(
+                "SET003",
+                "error",
+                path,
+                "this value is encrypted, and planning needs to read it",
+                "secure: …",
+                "write it in plain text; no setting of aks-dra is a secret",
+                SOURCE,
+            )
+        )
     settings: Settings | None = None
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        findings += _findings(error, values)
+        texts = {_shown(path): text for path, text in loaded.texts.items()}
+        findings += [f for f in _findings(error, texts) if not f.path.startswith(tuple(encrypted))]
     return settings, tuple(locate(findings, loaded))
 
 
@@ -66,7 +84,7 @@ def settings_from_values(values: Mapping[str, Any]) -> tuple[Settings | None, tu
     try:
         return Settings.model_validate(dict(values)), ()
     except ValidationError as error:
-        return None, tuple(_findings(error, values))
+        return None, tuple(_findings(error, {}))
 
 
 def location_of(loaded: Loaded) -> str:
@@ -94,17 +112,17 @@ def locate(findings: list[Finding] | tuple[Finding, ...], loaded: Loaded) -> lis
     return located
 
 
-def _findings(error: ValidationError, values: Mapping[str, Any]) -> list[Finding]:
+def _findings(error: ValidationError, texts: Mapping[str, str]) -> list[Finding]:
     found: dict[tuple[str, str], Finding] = {}
     for detail in error.errors(include_url=False):
-        finding = _finding(detail, values)
+        finding = _finding(detail, texts)
         found.setdefault((finding.path, finding.message), finding)
     # Of a value that may have several shapes pydantic reports each shape; the deepest path says most.
     return list(found.values())
 
 
-def _finding(detail: ErrorDetails, values: Mapping[str, Any]) -> Finding:
-    path, model = _walk(detail["loc"], values)
+def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
+    path, model = _walk(detail["loc"])
     shown = _shown(tuple(path))
     kind = detail["type"]
     given = detail["input"]
@@ -120,12 +138,18 @@ def _finding(detail: ErrorDetails, values: Mapping[str, Any]) -> Finding:
         allowed = str(detail.get("ctx", {}).get("expected", ""))
         message, remedy = "this value is not among the allowed ones", f"write {allowed}"
         names = [word.strip("' ") for word in allowed.replace(" or ", ",").split(",")]
-        if isinstance(given, str) and (close := difflib.get_close_matches(given.lower(), [n.lower() for n in names], 1)):
+        if isinstance(given, str) and (
+            close := difflib.get_close_matches(given.lower(), [n.lower() for n in names], 1)
+        ):
             right = next(name for name in names if name.lower() == close[0])
             remedy = f"did you mean {right}? (allowed: {allowed})"
     elif kind in ("version_number", "label_value"):
-        remedy = f'write "{str(given).lower() if isinstance(given, bool) else given}"'
-    elif kind == "bool_type" and isinstance(given, str) and given.lower() in ("true", "false", "yes", "no", "on", "off"):
+        # The file's own text: the number 1.4 may have been written 1.40.
+        text = texts.get(shown) or (str(given).lower() if isinstance(given, bool) else str(given))
+        remedy = f'write "{text}"'
+    elif (
+        kind == "bool_type" and isinstance(given, str) and given.lower() in ("true", "false", "yes", "no", "on", "off")
+    ):
         remedy = f"write {'true' if given.lower() in ('true', 'yes', 'on') else 'false'}"
     elif kind == "int_type" and isinstance(given, str) and given.isdigit():
         remedy = f"write {given} without quotes"
@@ -134,7 +158,7 @@ def _finding(detail: ErrorDetails, values: Mapping[str, Any]) -> Finding:
     return Finding("SET002", "error", shown, message, _short(given), remedy, SOURCE)
 
 
-def _walk(location: tuple[int | str, ...], values: Mapping[str, Any]) -> tuple[list[str | int], type[BaseModel] | None]:
+def _walk(location: tuple[int | str, ...]) -> tuple[list[str | int], type[BaseModel] | None]:
     """The path as the user wrote it, without pydantic's names of union members, and the innermost model."""
     path: list[str | int] = []
     annotation: Any = Settings

@@ -68,7 +68,7 @@ def load_project(path: Path, problems: Problems) -> Project:
         if not problems.found:
             remedy = "write at least `name: aks-dra` and `runtime: python`"
             problems.add("LOAD030", "Pulumi.yaml is not a map", remedy, Position(str(path), 1))
-        return Project(file=str(path), folder=folder, stack_folder=folder)
+        return Project(file=str(path), folder=folder)
     parts = root.value
     name = parts.get("name")
     if name is None or not isinstance(name.value, str) or not name.value:

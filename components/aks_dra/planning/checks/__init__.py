@@ -25,10 +25,22 @@ from aks_dra.planning.model import Finding
 CHECKS: tuple[Check, ...] = tuple(
     check
     for topic in (
-        names, labels, versions, sizes, drivers, mig, sharing, allocation, autoscaling, classes, claims, charts, access,
+        names,
+        labels,
+        versions,
+        sizes,
+        drivers,
+        mig,
+        sharing,
+        allocation,
+        autoscaling,
+        classes,
+        claims,
+        charts,
+        access,
     )
     for check in topic.CHECKS
-)  # fmt: skip
+)
 
 
 def run_checks(context: Context) -> Iterator[Finding]:

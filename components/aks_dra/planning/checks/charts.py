@@ -29,16 +29,36 @@ def sources_and_versions(context: Context) -> Iterator[Finding]:
             row = context.facts.charts[chart]
             wants_v = row.default_version.startswith("v")
             if not EXACT.fullmatch(own.version):
-                yield finding("CHT001", "error", f"{path}.version", own.version, "a chart's version is exact: three numbers",
-                              f"for example {row.default_version}", "Helm: chart versions")  # fmt: skip
+                yield finding(
+                    "CHT001",
+                    "error",
+                    f"{path}.version",
+                    own.version,
+                    "a chart's version is exact: three numbers",
+                    f"for example {row.default_version}",
+                    "Helm: chart versions",
+                )
             elif own.version.startswith("v") != wants_v:
                 fixed = own.version.lstrip("v")
-                yield finding("CHT002", "error", f"{path}.version", own.version, f"versions of {chart} "
-                              + ("begin with v" if wants_v else "have no v"), f"write {'v' if wants_v else ''}{fixed}",
-                              row.source)  # fmt: skip
+                yield finding(
+                    "CHT002",
+                    "error",
+                    f"{path}.version",
+                    own.version,
+                    f"versions of {chart} " + ("begin with v" if wants_v else "have no v"),
+                    f"write {'v' if wants_v else ''}{fixed}",
+                    row.source,
+                )
         if own.source and own.source.startswith("oci://") and own.source.rstrip("/").endswith("/" + chart):
-            yield finding("CHT003", "error", f"{path}.source", own.source, "the source is the folder of charts; the chart's "
-                          "name is added to it", f"write {own.source.rstrip('/')[: -len(chart) - 1]}", "Helm: OCI registries")  # fmt: skip
+            yield finding(
+                "CHT003",
+                "error",
+                f"{path}.source",
+                own.source,
+                "the source is the folder of charts; the chart's name is added to it",
+                f"write {own.source.rstrip('/')[: -len(chart) - 1]}",
+                "Helm: OCI registries",
+            )
 
 
 def values(context: Context) -> Iterator[Finding]:
@@ -52,14 +72,26 @@ def values(context: Context) -> Iterator[Finding]:
     for path, chart, own in _charts(context):
         table = {name: vars(row) for name, row in context.facts.chart_values(chart).items()}
         for problem in check_values(chart, own.values, table):
-            yield finding("CHT004", problem.severity, f"{path}.values.{problem.path}", problem.value, problem.rule,
-                          f"write {problem.suggestion}" if problem.suggestion else "see the chart's values.yaml",
-                          f"{chart} {context.facts.charts[chart].default_version}: values.yaml")  # fmt: skip
+            yield finding(
+                "CHT004",
+                problem.severity,
+                f"{path}.values.{problem.path}",
+                problem.value,
+                problem.rule,
+                f"write {problem.suggestion}" if problem.suggestion else "see the chart's values.yaml",
+                f"{chart} {context.facts.charts[chart].default_version}: values.yaml",
+            )
         _, conflicts = merge_values(ours[chart], own.values)
         for conflict in conflicts:
-            yield finding("CHT005", "error", f"{path}.values.{conflict.path}", conflict.theirs, "the package sets "
-                          f"{conflict.path} to {conflict.ours!r} from the stack's settings", "remove it here and change the "
-                          "setting that it follows from", "aks-dra: planning/releases")  # fmt: skip
+            yield finding(
+                "CHT005",
+                "error",
+                f"{path}.values.{conflict.path}",
+                conflict.theirs,
+                f"the package sets {conflict.path} to {conflict.ours!r} from the stack's settings",
+                "remove it here and change the setting that it follows from",
+                "aks-dra: planning/releases",
+            )
 
 
 def gates(context: Context) -> Iterator[Finding]:
@@ -68,25 +100,54 @@ def gates(context: Context) -> Iterator[Finding]:
     asked = feature_gates(context.settings)
     for name in context.settings.gpu.feature_gates:
         if name not in known:
-            yield finding("CHT006", "error", f"{path}.{name}", name, "the DRA driver has no such gate",
-                          did_you_mean(name, known), "NVIDIA DRA driver: feature gates")  # fmt: skip
+            yield finding(
+                "CHT006",
+                "error",
+                f"{path}.{name}",
+                name,
+                "the DRA driver has no such gate",
+                did_you_mean(name, known),
+                "NVIDIA DRA driver: feature gates",
+            )
     on = {name for name, value in asked.items() if value and name in known}
     for name in sorted(on):
         for other in known[name].excludes:
             if other in on and name < other:
-                yield finding("CHT007", "error", f"{path}.{name}", name, f"{name} and {other} exclude each other",
-                              "switch one of them off", known[name].source)  # fmt: skip
+                yield finding(
+                    "CHT007",
+                    "error",
+                    f"{path}.{name}",
+                    name,
+                    f"{name} and {other} exclude each other",
+                    "switch one of them off",
+                    known[name].source,
+                )
         for other in known[name].needs:
             if other not in on and not (known[other].default and asked.get(other, True)):
-                yield finding("CHT008", "error", f"{path}.{name}", name, f"{name} needs {other}", f"add {other}: true",
-                              known[name].source)  # fmt: skip
+                yield finding(
+                    "CHT008",
+                    "error",
+                    f"{path}.{name}",
+                    name,
+                    f"{name} needs {other}",
+                    f"add {other}: true",
+                    known[name].source,
+                )
     implied = {"TimeSlicingSettings": "timeSlicing", "MPSSupport": "mps"}
     for name, mode in implied.items():
-        used = feature_gates(context.settings.model_copy(
-            update={"gpu": context.settings.gpu.model_copy(update={"feature_gates": {}})})).get(name)  # fmt: skip
+        used = feature_gates(
+            context.settings.model_copy(update={"gpu": context.settings.gpu.model_copy(update={"feature_gates": {}})})
+        ).get(name)
         if used and context.settings.gpu.feature_gates.get(name) is False:
-            yield finding("CHT009", "error", f"{path}.{name}", "false", f"sharing mode {mode} under DRA needs this gate",
-                          f"remove it, or no longer share by {mode}", known[name].source)  # fmt: skip
+            yield finding(
+                "CHT009",
+                "error",
+                f"{path}.{name}",
+                "false",
+                f"sharing mode {mode} under DRA needs this gate",
+                f"remove it, or no longer share by {mode}",
+                known[name].source,
+            )
 
 
 CHECKS = (sources_and_versions, values, gates)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from aks_dra.facts import Facts
 from aks_dra.planning.classes import PlannedClass
-from aks_dra.planning.matching import Matcher
 from aks_dra.planning.cluster import minor
+from aks_dra.planning.matching import Matcher
 from aks_dra.planning.model import Finding, Plan, Severity
 from aks_dra.planning.pools import all_pools
 from aks_dra.settings import Pool, Settings
@@ -41,14 +41,12 @@ class Context:
 Check = Callable[[Context], Iterable[Finding]]
 
 
-def finding(
-    code: str, severity: Severity, path: str, value: object, message: str, remedy: str, source: str
-) -> Finding:  # fmt: skip
+def finding(code: str, severity: Severity, path: str, value: object, message: str, remedy: str, source: str) -> Finding:
     return Finding(code, severity, path, message, "" if value is None else str(value), remedy, source)
 
 
 def did_you_mean(value: str, known: Iterable[str], most: int = 8) -> str:
-    """"did you mean X?" when something is close, else the allowed values."""
+    """ "did you mean X?" when something is close, else the allowed values."""
     names = sorted(known)
     lowered = {name.lower(): name for name in names}
     close = difflib.get_close_matches(value.lower(), lowered, n=1, cutoff=0.6)

@@ -18,27 +18,46 @@ def one_owner(context: Context) -> Iterator[Finding]:
         listed = "; ".join(f"{owner}: {', '.join(pools)}" for owner, pools in sorted(owners.items()))
         for name, path, pool in context.pools():
             if pool.allocation == "dra" and pool.driver and pool.driver != context.settings.gpu.driver:
-                yield finding("DRV001", "error", f"{path}.driver", pool.driver, "all DRA pools of a cluster have one "
-                              f"driver owner, since the DRA release has one driver root ({listed})",
-                              f"remove driver from pool {name}, or make it a devicePlugin pool",
-                              "NVIDIA DRA driver chart: nvidiaDriverRoot; its classes cannot be installed twice")  # fmt: skip
+                yield finding(
+                    "DRV001",
+                    "error",
+                    f"{path}.driver",
+                    pool.driver,
+                    "all DRA pools of a cluster have one "
+                    f"driver owner, since the DRA release has one driver root ({listed})",
+                    f"remove driver from pool {name}, or make it a devicePlugin pool",
+                    "NVIDIA DRA driver chart: nvidiaDriverRoot; its classes cannot be installed twice",
+                )
 
 
 def version_needs_owner(context: Context) -> Iterator[Finding]:
     gpu = context.settings.gpu
     owners = {driver_owner(context.settings, pool) for _, _, pool in context.pools()}
     if gpu.driver_version and "operator" not in owners and owners:
-        yield finding("DRV002", "error", "aks-dra:gpu.driverVersion", gpu.driver_version, "Azure's image has the driver "
-                      "already, and the operator then installs none", "set gpu.driver: operator, or remove driverVersion",
-                      "NVIDIA GPU Operator: pre-installed drivers")  # fmt: skip
+        yield finding(
+            "DRV002",
+            "error",
+            "aks-dra:gpu.driverVersion",
+            gpu.driver_version,
+            "Azure's image has the driver already, and the operator then installs none",
+            "set gpu.driver: operator, or remove driverVersion",
+            "NVIDIA GPU Operator: pre-installed drivers",
+        )
 
 
 def grid_sizes(context: Context) -> Iterator[Finding]:
     for _, path, pool in context.pools():
         size = context.facts.vm_size(pool.vm_size)
         if size and size.grid and driver_owner(context.settings, pool) == "operator":
-            yield finding("DRV003", "error", f"{path}.vmSize", pool.vm_size, "this size needs Azure's GRID driver, which "
-                          "the operator cannot install", "set driver: aks", "Azure/AKS#5875; gpu-operator#2201")  # fmt: skip
+            yield finding(
+                "DRV003",
+                "error",
+                f"{path}.vmSize",
+                pool.vm_size,
+                "this size needs Azure's GRID driver, which the operator cannot install",
+                "set driver: aks",
+                "Azure/AKS#5875; gpu-operator#2201",
+            )
 
 
 CHECKS = (one_owner, version_needs_owner, grid_sizes)

@@ -20,20 +20,40 @@ def layouts(context: Context) -> Iterator[Finding]:
         where = f"{path}.sharing.layout"
         if pool.sharing.mode != "mig":
             if pool.sharing.layout is not None:
-                yield finding("MIG001", "error", where, pool.sharing.layout, "a layout belongs to sharing mode mig",
-                              "set sharing.mode: mig, or remove layout", "aks-dra")  # fmt: skip
+                yield finding(
+                    "MIG001",
+                    "error",
+                    where,
+                    pool.sharing.layout,
+                    "a layout belongs to sharing mode mig",
+                    "set sharing.mode: mig, or remove layout",
+                    "aks-dra",
+                )
             continue
         if size is None:
             continue
         gpu = context.facts.gpus[size.gpu]
         family = context.facts.families.get(gpu.mig) if gpu.mig else None
         if family is None or not size.mig:
-            yield finding("MIG002", "error", f"{path}.sharing.mode", "mig", f"a {gpu.product_name} in size {size.name} "
-                          "cannot be partitioned", "write exclusive or timeSlicing, or take an A100, H100 or H200 size",
-                          GUIDE)  # fmt: skip
+            yield finding(
+                "MIG002",
+                "error",
+                f"{path}.sharing.mode",
+                "mig",
+                f"a {gpu.product_name} in size {size.name} cannot be partitioned",
+                "write exclusive or timeSlicing, or take an A100, H100 or H200 size",
+                GUIDE,
+            )
         elif pool.sharing.layout is None:
-            yield finding("MIG003", "error", f"{path}.sharing", "mode: mig", "a MIG pool needs a layout",
-                          "add layout: one of " + ", ".join(sorted(family.layouts)), GUIDE)  # fmt: skip
+            yield finding(
+                "MIG003",
+                "error",
+                f"{path}.sharing",
+                "mode: mig",
+                "a MIG pool needs a layout",
+                "add layout: one of " + ", ".join(sorted(family.layouts)),
+                GUIDE,
+            )
         elif isinstance(pool.sharing.layout, str):
             yield from _stock(where, pool.sharing.layout, family)
         else:
@@ -43,8 +63,15 @@ def layouts(context: Context) -> Iterator[Finding]:
 def _stock(path: str, layout: str, family: MigFamily) -> Iterator[Finding]:
     if layout not in family.layouts:
         profiles = ", ".join(name for name in family.profiles if "+" not in name)
-        yield finding("MIG004", "error", path, layout, f"this GPU has no such layout; its profiles are {profiles}",
-                      did_you_mean(layout, family.layouts, most=20), GUIDE)  # fmt: skip
+        yield finding(
+            "MIG004",
+            "error",
+            path,
+            layout,
+            f"this GPU has no such layout; its profiles are {profiles}",
+            did_you_mean(layout, family.layouts, most=20),
+            GUIDE,
+        )
 
 
 def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: VmSize) -> Iterator[Finding]:
@@ -55,34 +82,73 @@ def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: Vm
         for index in indices:
             if not 0 <= index < size.gpus:
                 known = "0" if size.gpus == 1 else f"0-{size.gpus - 1}"
-                yield finding("MIG005", "error", f"{where}.devices", index, f"{size.name} has GPUs {known}",
-                              "remove the index", "Azure: VM size")  # fmt: skip
+                yield finding(
+                    "MIG005",
+                    "error",
+                    f"{where}.devices",
+                    index,
+                    f"{size.name} has GPUs {known}",
+                    "remove the index",
+                    "Azure: VM size",
+                )
             elif index in covered:
-                yield finding("MIG006", "error", f"{where}.devices", index, "this GPU is in two groups",
-                              f"remove it from group {covered[index]} or {number}", "mig-parted: one entry for each GPU")  # fmt: skip
+                yield finding(
+                    "MIG006",
+                    "error",
+                    f"{where}.devices",
+                    index,
+                    "this GPU is in two groups",
+                    f"remove it from group {covered[index]} or {number}",
+                    "mig-parted: one entry for each GPU",
+                )
             else:
                 covered[index] = number
         unknown = [name for name in group.profiles if name not in family.profiles]
         for name in unknown:
-            yield finding("MIG007", "error", f"{where}.profiles.{name}", name, "this GPU has no such profile",
-                          did_you_mean(name, family.profiles, most=20), GUIDE)  # fmt: skip
+            yield finding(
+                "MIG007",
+                "error",
+                f"{where}.profiles.{name}",
+                name,
+                "this GPU has no such profile",
+                did_you_mean(name, family.profiles, most=20),
+                GUIDE,
+            )
         low = [name for name, count in group.profiles.items() if count < 1]
         for name in low:
-            yield finding("MIG008", "error", f"{where}.profiles.{name}", group.profiles[name], "a profile is asked for at "
-                          "least once", "write 1 or more, or remove it", GUIDE)  # fmt: skip
+            yield finding(
+                "MIG008",
+                "error",
+                f"{where}.profiles.{name}",
+                group.profiles[name],
+                "a profile is asked for at least once",
+                "write 1 or more, or remove it",
+                GUIDE,
+            )
         if not unknown and not low and not fits(family, group.profiles):
             compute = sum(family.profiles[name].compute * count for name, count in group.profiles.items())
             memory = sum(family.profiles[name].memory * count for name, count in group.profiles.items())
-            yield finding("MIG009", "error", f"{where}.profiles",
-                          ", ".join(f"{count}x {name}" for name, count in group.profiles.items()),
-                          f"these partitions do not fit on one GPU: they take {compute} of {family.compute_slices} compute "
-                          f"and {memory} of {family.memory_slices} memory slices, and each has fixed places",
-                          "take fewer or smaller profiles, for example the layout all-balanced", GUIDE)  # fmt: skip
+            yield finding(
+                "MIG009",
+                "error",
+                f"{where}.profiles",
+                ", ".join(f"{count}x {name}" for name, count in group.profiles.items()),
+                f"these partitions do not fit on one GPU: they take {compute} of {family.compute_slices} compute "
+                f"and {memory} of {family.memory_slices} memory slices, and each has fixed places",
+                "take fewer or smaller profiles, for example the layout all-balanced",
+                GUIDE,
+            )
     missing = sorted(set(range(size.gpus)) - set(covered))
     if missing:
-        yield finding("MIG010", "error", path, ", ".join(map(str, missing)), "a layout covers every GPU of the node: the "
-                      "MIG manager refuses it otherwise", "add these GPUs to a group, or write devices: all",
-                      "mig-parted: not all GPUs match")  # fmt: skip
+        yield finding(
+            "MIG010",
+            "error",
+            path,
+            ", ".join(map(str, missing)),
+            "a layout covers every GPU of the node: the MIG manager refuses it otherwise",
+            "add these GPUs to a group, or write devices: all",
+            "mig-parted: not all GPUs match",
+        )
 
 
 def owner_can(context: Context) -> Iterator[Finding]:
@@ -96,13 +162,25 @@ def owner_can(context: Context) -> Iterator[Finding]:
         gpu = context.facts.gpus[size.gpu] if size else None
         family = context.facts.families.get(gpu.mig) if gpu and gpu.mig else None
         if owner == "aks" and family and _known(pool, family) and instance_profile(pool.sharing, family) is None:
-            yield finding("MIG011", "error", f"{path}.sharing.layout", pool.sharing.layout, "AKS partitions every GPU of a "
-                          "pool alike, with the plain profiles of 1, 2, 3, 4 or 7 slices only",
-                          "take such a layout, or let the operator own the driver", "AKS: gpuInstanceProfile")  # fmt: skip
+            yield finding(
+                "MIG011",
+                "error",
+                f"{path}.sharing.layout",
+                pool.sharing.layout,
+                "AKS partitions every GPU of a pool alike, with the plain profiles of 1, 2, 3, 4 or 7 slices only",
+                "take such a layout, or let the operator own the driver",
+                "AKS: gpuInstanceProfile",
+            )
     if len(owners) > 1:
-        yield finding("MIG012", "error", "aks-dra:pools", "; ".join(f"{k}: {', '.join(v)}" for k, v in sorted(owners.items())),
-                      "the operator's MIG manager would wipe what AKS has partitioned", "give all MIG pools one driver owner",
-                      "GPU Operator: mig.config=all-disabled where the label is missing")  # fmt: skip
+        yield finding(
+            "MIG012",
+            "error",
+            "aks-dra:pools",
+            "; ".join(f"{k}: {', '.join(v)}" for k, v in sorted(owners.items())),
+            "the operator's MIG manager would wipe what AKS has partitioned",
+            "give all MIG pools one driver owner",
+            "GPU Operator: mig.config=all-disabled where the label is missing",
+        )
 
 
 def _known(pool: Pool, family: MigFamily) -> bool:
@@ -115,12 +193,25 @@ def strategy(context: Context) -> Iterator[Finding]:
         if sharing.strategy is None:
             continue
         if sharing.mode != "mig" or pool.allocation == "dra":
-            yield finding("MIG013", "error", f"{path}.sharing.strategy", sharing.strategy, "a MIG strategy names resources "
-                          "of the device plugin; DRA publishes every partition with its profile", "remove it",
-                          "NVIDIA device plugin: migStrategy")  # fmt: skip
+            yield finding(
+                "MIG013",
+                "error",
+                f"{path}.sharing.strategy",
+                sharing.strategy,
+                "a MIG strategy names resources of the device plugin; DRA publishes every partition with its profile",
+                "remove it",
+                "NVIDIA device plugin: migStrategy",
+            )
         elif sharing.strategy == "single" and not uniform(sharing):
-            yield finding("MIG014", "error", f"{path}.sharing.strategy", "single", "strategy single needs partitions of one "
-                          "profile on every GPU", "write mixed", "NVIDIA device plugin: migStrategy")  # fmt: skip
+            yield finding(
+                "MIG014",
+                "error",
+                f"{path}.sharing.strategy",
+                "single",
+                "strategy single needs partitions of one profile on every GPU",
+                "write mixed",
+                "NVIDIA device plugin: migStrategy",
+            )
 
 
 CHECKS = (layouts, owner_can, strategy)

@@ -23,17 +23,29 @@ def pool_names(context: Context) -> Iterator[Finding]:
         if not re.fullmatch(r"[a-z][a-z0-9]{0,11}", name):
             proposal = re.sub(r"[^a-z0-9]", "", name.lower()).lstrip("0123456789")[:12]
             yield finding(
-                "NAM001", "error", path, name,
+                "NAM001",
+                "error",
+                path,
+                name,
                 "a Linux node pool's name has 1 to 12 lowercase letters and digits and starts with a letter",
-                f"for example {proposal}" if proposal else "choose another name", AKS_NAMES,
-            )  # fmt: skip
+                f"for example {proposal}" if proposal else "choose another name",
+                AKS_NAMES,
+            )
     test = context.settings.test_pool
     for path in ("aks-dra:pools." + system,) if system in context.settings.pools else ():
-        yield finding("NAM002", "error", path, system, "the system pool has this name already", "rename one of the two",
-                      AKS_NAMES)  # fmt: skip
+        yield finding(
+            "NAM002", "error", path, system, "the system pool has this name already", "rename one of the two", AKS_NAMES
+        )
     if test.enabled and test.name in context.settings.pools:
-        yield finding("NAM002", "error", "aks-dra:testPool.name", test.name, "a pool has this name already",
-                      "give the test pool another name", AKS_NAMES)  # fmt: skip
+        yield finding(
+            "NAM002",
+            "error",
+            "aks-dra:testPool.name",
+            test.name,
+            "a pool has this name already",
+            "give the test pool another name",
+            AKS_NAMES,
+        )
 
 
 def object_names(context: Context) -> Iterator[Finding]:
@@ -53,16 +65,30 @@ def object_names(context: Context) -> Iterator[Finding]:
 
 
 def _dns(path: str, value: str, what: str) -> Finding:
-    return finding("NAM003", "error", path, value, f"{what} has lowercase letters, digits and '-' (classes and claims "
-                   "also '.'), and begins and ends with a letter or digit", "rename it", DNS)  # fmt: skip
+    return finding(
+        "NAM003",
+        "error",
+        path,
+        value,
+        f"{what} has lowercase letters, digits and '-' (classes and claims "
+        "also '.'), and begins and ends with a letter or digit",
+        "rename it",
+        DNS,
+    )
 
 
 def cluster_name(context: Context) -> Iterator[Finding]:
     name = context.plan.cluster.name
     if not context.plan.cluster.existing and not re.fullmatch(r"[A-Za-z0-9]([-_A-Za-z0-9]{0,61}[A-Za-z0-9])?", name):
-        yield finding("NAM004", "error", "aks-dra:cluster.name", name, "a cluster's name has 1 to 63 letters, digits, "
-                      "'-' and '_', and begins and ends with a letter or digit", "set cluster.name",
-                      "Azure: resource name rules, Microsoft.ContainerService/managedClusters")  # fmt: skip
+        yield finding(
+            "NAM004",
+            "error",
+            "aks-dra:cluster.name",
+            name,
+            "a cluster's name has 1 to 63 letters, digits, '-' and '_', and begins and ends with a letter or digit",
+            "set cluster.name",
+            "Azure: resource name rules, Microsoft.ContainerService/managedClusters",
+        )
 
 
 def class_names_taken(context: Context) -> Iterator[Finding]:
@@ -70,10 +96,20 @@ def class_names_taken(context: Context) -> Iterator[Finding]:
     for name in context.settings.device_classes:
         chart = name.endswith(".nvidia.com")
         if name in package or chart:
-            owner = "NVIDIA's DRA chart owns the class names that end in .nvidia.com" if chart else (
-                "this package makes a class of this name for the devices of a pool")  # fmt: skip
-            yield finding("NAM005", "error", "aks-dra:deviceClasses." + name, name, owner, "rename the class",
-                          "NVIDIA DRA driver, chart templates")  # fmt: skip
+            owner = (
+                "NVIDIA's DRA chart owns the class names that end in .nvidia.com"
+                if chart
+                else ("this package makes a class of this name for the devices of a pool")
+            )
+            yield finding(
+                "NAM005",
+                "error",
+                "aks-dra:deviceClasses." + name,
+                name,
+                owner,
+                "rename the class",
+                "NVIDIA DRA driver, chart templates",
+            )
 
 
 CHECKS = (pool_names, object_names, cluster_name, class_names_taken)

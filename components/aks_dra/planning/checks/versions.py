@@ -19,40 +19,80 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def shape_and_floor(context: Context) -> Iterator[Finding]:
     places = [("aks-dra:cluster.kubernetesVersion", context.version)]
-    places += [(f"{path}.kubernetesVersion", pool.kubernetes_version) for _, path, pool in context.pools()
-               if pool.kubernetes_version]  # fmt: skip
+    places += [
+        (f"{path}.kubernetesVersion", pool.kubernetes_version)
+        for _, path, pool in context.pools()
+        if pool.kubernetes_version
+    ]
     floor = context.facts.kubernetes.floor
     for path, version in places:
         if not re.fullmatch(r"\d+\.\d+(\.\d+)?", version):
             stripped = version.lstrip("vV")
-            hint = f'write "{stripped}"' if re.fullmatch(r"\d+\.\d+(\.\d+)?", stripped) else (
-                f'write a version such as "{context.facts.kubernetes.default}"')  # fmt: skip
-            yield finding("VER001", "error", path, version, "a Kubernetes version is major.minor or major.minor.patch",
-                          hint, SUPPORT)  # fmt: skip
+            hint = (
+                f'write "{stripped}"'
+                if re.fullmatch(r"\d+\.\d+(\.\d+)?", stripped)
+                else (f'write a version such as "{context.facts.kubernetes.default}"')
+            )
+            yield finding(
+                "VER001",
+                "error",
+                path,
+                version,
+                "a Kubernetes version is major.minor or major.minor.patch",
+                hint,
+                SUPPORT,
+            )
             continue
         numbers, lowest = _numbers(version), _numbers(floor)
         # A bare minor means its latest patch, so only a patch that is given can be too low.
         if numbers[:2] < lowest[:2] or (len(numbers) == 3 and numbers < lowest):
-            yield finding("VER002", "error", path, version, f"below {floor}, the oldest version that serves DRA "
-                          "for NVIDIA's driver", f'write "{context.facts.kubernetes.default}"', FLOOR_SOURCE)  # fmt: skip
+            yield finding(
+                "VER002",
+                "error",
+                path,
+                version,
+                f"below {floor}, the oldest version that serves DRA for NVIDIA's driver",
+                f'write "{context.facts.kubernetes.default}"',
+                FLOOR_SOURCE,
+            )
         elif ".".join(version.split(".")[:2]) not in context.facts.kubernetes.versions:
-            yield finding("VER003", "warning", path, version, "this version is not in the facts tables",
-                          "check `az aks get-versions`, or add a row to a facts file of your own", SUPPORT)  # fmt: skip
+            yield finding(
+                "VER003",
+                "warning",
+                path,
+                version,
+                "this version is not in the facts tables",
+                "check `az aks get-versions`, or add a row to a facts file of your own",
+                SUPPORT,
+            )
 
 
 def pools_not_above_cluster(context: Context) -> Iterator[Finding]:
     for _, path, pool in context.pools():
         if pool.kubernetes_version and minor(pool.kubernetes_version) > context.minor > (0, 0):
-            yield finding("VER004", "error", f"{path}.kubernetesVersion", pool.kubernetes_version,
-                          f"a pool cannot be newer than its cluster ({context.version})",
-                          "upgrade the cluster first, or lower the pool", "AKS: upgrade order")  # fmt: skip
+            yield finding(
+                "VER004",
+                "error",
+                f"{path}.kubernetesVersion",
+                pool.kubernetes_version,
+                f"a pool cannot be newer than its cluster ({context.version})",
+                "upgrade the cluster first, or lower the pool",
+                "AKS: upgrade order",
+            )
 
 
 def long_term_support(context: Context) -> Iterator[Finding]:
     cluster = context.settings.cluster
     if cluster.lts and cluster.tier != "Premium":
-        yield finding("VER005", "error", "aks-dra:cluster.lts", "true", "long-term support needs the Premium tier",
-                      "set cluster.tier: Premium", "AKS: long-term support")  # fmt: skip
+        yield finding(
+            "VER005",
+            "error",
+            "aks-dra:cluster.lts",
+            "true",
+            "long-term support needs the Premium tier",
+            "set cluster.tier: Premium",
+            "AKS: long-term support",
+        )
 
 
 def support_dates(context: Context) -> Iterator[Finding]:
@@ -60,9 +100,15 @@ def support_dates(context: Context) -> Iterator[Finding]:
     if not context.today or row is None or not row.eol or context.settings.cluster.lts:
         return
     if context.today > row.eol:
-        yield finding("VER006", "warning", "aks-dra:cluster.kubernetesVersion", context.version,
-                      f"standard support ended on {row.eol}", f'move to "{context.facts.kubernetes.default}", or set '
-                      "cluster.lts with tier Premium", row.source)  # fmt: skip
+        yield finding(
+            "VER006",
+            "warning",
+            "aks-dra:cluster.kubernetesVersion",
+            context.version,
+            f"standard support ended on {row.eol}",
+            f'move to "{context.facts.kubernetes.default}", or set cluster.lts with tier Premium',
+            row.source,
+        )
 
 
 CHECKS = (shape_and_floor, pools_not_above_cluster, long_term_support, support_dates)

@@ -1,0 +1,156 @@
+"""A `make up` that is killed anywhere, and the next one, which goes on from what was left.
+
+The kill is SIGKILL to every process of the run at once, or only to the run and the engine, so that plugins live on and
+finish what they were at. The moments are drawn from a fixed seed over the whole run, and two are aimed at the
+worst ones: a release half installed, and a create that nobody recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.stack import engine_env, processes
+from local.stack.cluster import Cluster
+
+pytestmark = [pytest.mark.engine, pytest.mark.cluster]
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+SEED = 20_261_130
+LIMIT = 420
+
+
+@dataclass
+class Local:
+    """One state folder, and the command on it."""
+
+    root: Path
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "AKS_DRA_LOCAL_STATE": str(self.root), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+
+    def start(self, verb: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "local.up", verb],
+            cwd=CHECKOUT,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, verb: str) -> str:
+        process = self.start(verb)
+        text, _ = process.communicate(timeout=LIMIT)
+        assert process.returncode == 0, text
+        return text
+
+    def up_until(self, reached: Callable[[str], bool], delay: float = 0.0, whole_group: bool = True) -> list[str]:
+        """Kills `up` `delay` seconds after the first line for which `reached` says so. Gives the lines seen."""
+        process = self.start("up")
+        assert process.stdout is not None
+        lines: list[str] = []
+        armed = False
+
+        def kill() -> None:
+            if whole_group:
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                engines = [p for p in processes.started_by_up(self.root) if p.name in processes.ENGINE_PROGRAMS]
+                for pid in [process.pid, *(engine.pid for engine in engines)]:
+                    os.kill(pid, signal.SIGKILL)
+
+        for line in process.stdout:
+            lines.append(line)
+            if not armed and reached(line):
+                armed = True
+                threading.Timer(delay, kill).start()
+        process.wait()
+        assert armed, "".join(lines)
+        assert process.returncode == -signal.SIGKILL, "".join(lines)
+        return lines
+
+    def state(self) -> dict[str, Any]:
+        """The engine's record, read from its backend's file."""
+        (file,) = engine_env.backend(self.root).glob(".pulumi/stacks/*/local.json")
+        loaded: dict[str, Any] = json.loads(file.read_text())
+        return loaded
+
+    def pools(self) -> dict[str, int]:
+        """Devices published, by node."""
+        cluster = Cluster(self.root / "kubernetes" / "kubeconfig")
+        found: dict[str, int] = {}
+        for item in cluster.items("/apis/resource.k8s.io/v1/resourceslices"):
+            node = item["spec"].get("nodeName", "")
+            found[node] = found.get(node, 0) + len(item["spec"].get("devices") or [])
+        return found
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Local]:
+    made = Local(tmp_path / "state")
+    yield made
+    made.run("down")
+    assert processes.started_by_up(made.root) == []
+
+
+def steps_of(text: str) -> list[str]:
+    return [line.split("] ", 1)[1].strip() for line in text.splitlines() if line.startswith("[")]
+
+
+def converges(local: Local) -> str:
+    """The next `up` ends well and leaves nothing pending; the one after it changes nothing."""
+    first = local.run("up")
+    checkpoint = local.state()["checkpoint"]["latest"]
+    assert not checkpoint.get("pending_operations")
+    assert not list(engine_env.backend(local.root).glob(".pulumi/locks/**/*.json"))
+    second = local.run("up")
+    assert "no change" in second, second
+    assert "going on from what it left" not in second
+    devices = local.pools()
+    assert devices
+    assert all(devices.values())
+    return first
+
+
+def test_six_seeded_kills_in_a_row_then_it_converges(local: Local) -> None:
+    """Each run is killed further on than the last; one state folder takes all six."""
+    draw = random.Random(SEED)
+    moments: list[tuple[Callable[[str], bool], float, bool]] = [
+        (starting("control plane"), draw.uniform(0.1, 2.5), True),
+        (starting("state of the stack"), draw.uniform(0.0, 1.0), True),
+        (starting("pulumi up"), draw.uniform(0.5, 2.0), True),
+        (saying("ManagedCluster"), draw.uniform(0.0, 1.0), False),
+        (saying("AgentPool"), draw.uniform(0.0, 2.0), True),
+        (starting("pulumi up"), draw.uniform(2.0, 6.0), False),
+    ]
+    for number, (reached, delay, whole_group) in enumerate(moments):
+        begun = time.monotonic()
+        try:
+            local.up_until(reached, delay, whole_group)
+        except AssertionError:
+            # A fast machine may be through before the moment comes: then there is nothing more to kill.
+            assert number >= 4
+        print(f"kill {number + 1} after {time.monotonic() - begun:.1f} s")
+    converges(local)
+
+
+def starting(step: str) -> Callable[[str], bool]:
+    return lambda line: line.startswith("[") and f"] {step}" in line
+
+
+def saying(text: str) -> Callable[[str], bool]:
+    return lambda line: "created" in line and text in line
