@@ -77,7 +77,9 @@ def size(name: str) -> Size:
         raise UnknownSize(name)
     vcpus = int(found["vcpus"])
     arm = re.search(r"\d+[a-z]*p[a-z]*(_v\d+)?$", name, re.IGNORECASE) is not None
-    return Size(name=name, vcpus=vcpus, memory_gib=vcpus * GENERAL_GIB_PER_VCPU[family], arch="arm64" if arm else "amd64")
+    return Size(
+        name=name, vcpus=vcpus, memory_gib=vcpus * GENERAL_GIB_PER_VCPU[family], arch="arm64" if arm else "amd64"
+    )
 
 
 def kubernetes_versions() -> dict[str, str]:

@@ -33,6 +33,11 @@ class PlanFormat(StrEnum):
     json = "json"
 
 
+class FactsFormat(StrEnum):
+    text = "text"
+    json = "json"
+
+
 class FailOn(StrEnum):
     error = "error"
     warning = "warning"
@@ -101,6 +106,30 @@ def plan(
     else:
         print_plan(make_console(), planned)
     raise typer.Exit(1 if fails(findings, fail_on) else 0)
+
+
+@app.command()
+def facts(
+    table: Annotated[str, typer.Argument(help="one table, e.g. gpu or vm_size; all when left out")] = "",
+    format: Annotated[FactsFormat, typer.Option(help="text or json")] = FactsFormat.text,
+    file: Annotated[list[Path] | None, typer.Option("--file", help="TOML files with rows of your own")] = None,
+) -> None:
+    """Print the tables that plans and checks rest on, each row with its source."""
+    from aks_dra.facts import FactsError, load_facts
+    from aks_dra.report.facts import facts_document, print_facts
+
+    try:
+        rows = load_facts(*(file or ())).rows()
+    except FactsError as error:
+        raise typer.BadParameter(str(error), param_hint="--file") from None
+    known = sorted({row.table for row in rows})
+    if table and table not in known:
+        raise typer.BadParameter(f"no such table; there are {', '.join(known)}", param_hint="table")
+    chosen = [row for row in rows if not table or row.table == table]
+    if format is FactsFormat.json:
+        typer.echo(json.dumps(facts_document(chosen), indent=2))
+    else:
+        print_facts(make_console(), chosen)
 
 
 def read_plan(file: Path, today: str) -> tuple[Plan | None, tuple[Finding, ...]]:

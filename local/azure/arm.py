@@ -49,7 +49,11 @@ def resource_not_found(resource_id: str) -> ArmError:
     group, kind, name = group_of(resource_id), type_of(resource_id), name_of(resource_id)
     if kind == "Microsoft.ContainerService/managedClusters/agentPools":
         cluster = name_of(parent_of(resource_id))
-        return ArmError(404, "AgentPoolNotFound", f"Agent pool '{name}' of managed cluster '{cluster}' in resource group '{group}' was not found.")
+        return ArmError(
+            404,
+            "AgentPoolNotFound",
+            f"Agent pool '{name}' of managed cluster '{cluster}' in resource group '{group}' was not found.",
+        )
     return ArmError(
         404,
         "ResourceNotFound",

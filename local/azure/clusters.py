@@ -35,7 +35,9 @@ def put(store: Store, resource_id: str, body: Properties) -> Record:
     revision = old.revision + 1 if old is not None else 1
     answer |= {**common(TYPES[CLUSTER], name), "eTag": arm.stable_uuid(resource_id, str(revision))}
     born = bool(before)
-    cluster = Record(resource_id, CLUSTER, {**answer, "provisioningState": "Updating" if born else "Creating"}, born, revision)
+    cluster = Record(
+        resource_id, CLUSTER, {**answer, "provisioningState": "Updating" if born else "Creating"}, born, revision
+    )
     # Every pool is checked before anything is written: a refused PUT leaves nothing behind.
     written = []
     for index, profile in enumerate(body.get("agentPoolProfiles") or []):
@@ -77,18 +79,35 @@ def check(name: str, group: str, body: Properties, before: Properties) -> None:
         raise ArmError(400, "BadRequest", "Managed cluster must have an identity or a service principal.", "identity")
     node_group = str(body.get("nodeResourceGroup") or "")
     if node_group and node_group.lower() == group.lower():
-        raise invalid("nodeResourceGroup", "The node resource group must not be the resource group of the managed cluster.")
+        raise invalid(
+            "nodeResourceGroup", "The node resource group must not be the resource group of the managed cluster."
+        )
     if len(node_group) > LONGEST_NODE_GROUP:
-        raise invalid("nodeResourceGroup", f"The name has {len(node_group)} characters; at most {LONGEST_NODE_GROUP} are allowed.")
+        raise invalid(
+            "nodeResourceGroup", f"The name has {len(node_group)} characters; at most {LONGEST_NODE_GROUP} are allowed."
+        )
     if body.get("disableLocalAccounts") and not (body.get("aadProfile") or {}).get("managed"):
         raise ArmError(
-            400, "BadRequest", "Disabling local accounts requires Microsoft Entra ID integration (aadProfile.managed).", "disableLocalAccounts"
+            400,
+            "BadRequest",
+            "Disabling local accounts requires Microsoft Entra ID integration (aadProfile.managed).",
+            "disableLocalAccounts",
         )
     had, has = issuer_on(before), issuer_on(body)
     if had and (body.get("oidcIssuerProfile") or {}).get("enabled") is False:
-        raise ArmError(400, "OIDCIssuerFeatureCannotBeDisabled", "OIDC issuer feature cannot be disabled.", "oidcIssuerProfile.enabled")
+        raise ArmError(
+            400,
+            "OIDCIssuerFeatureCannotBeDisabled",
+            "OIDC issuer feature cannot be disabled.",
+            "oidcIssuerProfile.enabled",
+        )
     if workload_identity_on(body) and not (has or had):
-        raise ArmError(400, "WorkloadIdentityNeedsOIDCIssuer", "Workload identity requires the OIDC issuer to be enabled.", "securityProfile")
+        raise ArmError(
+            400,
+            "WorkloadIdentityNeedsOIDCIssuer",
+            "Workload identity requires the OIDC issuer to be enabled.",
+            "securityProfile",
+        )
     check_network(body)
     check_move(before, body)
 
@@ -112,7 +131,9 @@ def check_network(body: Properties) -> None:
         raise invalid("networkProfile.dnsServiceIP", f"dnsServiceIP {dns} is not in serviceCidr {service}.")
     cilium = str(network.get("networkDataplane", "")).lower() == "cilium"
     if cilium and str(network.get("networkPlugin", "")).lower() != "azure":
-        raise invalid("networkProfile.networkDataplane", "The network dataplane cilium requires the network plugin azure.")
+        raise invalid(
+            "networkProfile.networkDataplane", "The network dataplane cilium requires the network plugin azure."
+        )
     for address in (body.get("apiServerAccessProfile") or {}).get("authorizedIPRanges") or []:
         subnet(address, "apiServerAccessProfile.authorizedIPRanges")
 
@@ -128,10 +149,16 @@ def check_move(before: Properties, body: Properties) -> None:
     """A control plane moves up, one minor at a time."""
     if not before or not body.get("kubernetesVersion"):
         return
-    now, then = str(before["currentKubernetesVersion"]), rules.resolve_version(str(body["kubernetesVersion"]), str(before["location"]))
+    now, then = (
+        str(before["currentKubernetesVersion"]),
+        rules.resolve_version(str(body["kubernetesVersion"]), str(before["location"])),
+    )
     if as_numbers(then) < as_numbers(now) and str(body["kubernetesVersion"]) != ".".join(now.split(".")[:2]):
         raise ArmError(
-            400, "OperationNotAllowed", f"Downgrading the Kubernetes version from {now} to {then} is not allowed.", "kubernetesVersion"
+            400,
+            "OperationNotAllowed",
+            f"Downgrading the Kubernetes version from {now} to {then} is not allowed.",
+            "kubernetesVersion",
         )
     if rules.minor(then) > rules.minor(now) + 1:
         raise ArmError(
@@ -155,10 +182,18 @@ def complete(resource_id: str, body: Properties, before: Properties) -> Properti
     uid = arm.stable_uuid(resource_id, "uid")
     prefix = str(given.get("dnsPrefix") or given.get("fqdnSubdomain") or before.get("dnsPrefix"))
     host = f"{prefix}-{arm.stable_uuid(resource_id, 'host')[:8]}"
-    node_group = str(given.get("nodeResourceGroup") or before.get("nodeResourceGroup") or f"MC_{group}_{name}_{place}")[:LONGEST_NODE_GROUP]
+    node_group = str(given.get("nodeResourceGroup") or before.get("nodeResourceGroup") or f"MC_{group}_{name}_{place}")[
+        :LONGEST_NODE_GROUP
+    ]
     network = {
-        "networkPlugin": "azure", "serviceCidr": "10.0.0.0/16", "dnsServiceIP": "10.0.0.10", "outboundType": "loadBalancer",
-        "loadBalancerSku": "standard", "ipFamilies": ["IPv4"], **(before.get("networkProfile") or {}), **(given.get("networkProfile") or {}),
+        "networkPlugin": "azure",
+        "serviceCidr": "10.0.0.0/16",
+        "dnsServiceIP": "10.0.0.10",
+        "outboundType": "loadBalancer",
+        "loadBalancerSku": "standard",
+        "ipFamilies": ["IPv4"],
+        **(before.get("networkProfile") or {}),
+        **(given.get("networkProfile") or {}),
     }
     answer: Properties = {
         "sku": {"name": "Base", "tier": "Free"},
@@ -181,7 +216,10 @@ def complete(resource_id: str, body: Properties, before: Properties) -> Properti
     }
     answer["identity"] = identity.complete(resource_id, given.get("identity") or before.get("identity"))
     if issuer_on(given) or issuer_on(before):
-        answer["oidcIssuerProfile"] = {"enabled": True, "issuerURL": f"https://{place}.oic.prod-aks.azure.com/{arm.TENANT}/{uid}/"}
+        answer["oidcIssuerProfile"] = {
+            "enabled": True,
+            "issuerURL": f"https://{place}.oic.prod-aks.azure.com/{arm.TENANT}/{uid}/",
+        }
     return {key: value for key, value in answer.items() if value is not None}
 
 
@@ -191,16 +229,27 @@ def claim_node_group(store: Store, resource_id: str, answer: Properties) -> None
     there = store.get(arm.group_id(name))
     if there is not None and str(there.properties.get("managedBy", "")).lower() != resource_id.lower():
         raise ArmError(
-            409, "NodeResourceGroupAlreadyExists", f"The node resource group '{name}' already exists.", "nodeResourceGroup"
+            409,
+            "NodeResourceGroupAlreadyExists",
+            f"The node resource group '{name}' already exists.",
+            "nodeResourceGroup",
         )
     if there is None:
-        held = {**common(TYPES[GROUP], name), "location": answer["location"], "managedBy": resource_id, "properties": {"provisioningState": "Succeeded"}}
+        held = {
+            **common(TYPES[GROUP], name),
+            "location": answer["location"],
+            "managedBy": resource_id,
+            "properties": {"provisioningState": "Succeeded"},
+        }
         store.put(Record(arm.group_id(name), GROUP, held))
 
 
 def answer(store: Store, record: Record) -> Properties:
     """A cluster as a GET gives it: its pools inline, those with resources of their own too."""
-    return {**record.properties, "agentPoolProfiles": [pools.profile(pool) for pool in pools.pools_of(store, record.id)]}
+    return {
+        **record.properties,
+        "agentPoolProfiles": [pools.profile(pool) for pool in pools.pools_of(store, record.id)],
+    }
 
 
 def delete(store: Store, resource_id: str) -> None:

@@ -37,7 +37,9 @@ def complete(resource_id: str, given: Properties | None) -> Properties | None:
         answer |= {"principalId": principal(resource_id), "tenantId": arm.TENANT}
     users = as_map(given).get("userAssignedIdentities")
     if users:
-        answer["userAssignedIdentities"] = {name: {"clientId": client(name), "principalId": principal(name)} for name in users}
+        answer["userAssignedIdentities"] = {
+            name: {"clientId": client(name), "principalId": principal(name)} for name in users
+        }
     return answer
 
 
@@ -62,14 +64,23 @@ def put_role_assignment(store: Store, resource_id: str, body: Properties) -> Rec
     """One assignment per principal, role and scope; nothing of one can be changed but its description."""
     scope = resource_id.lower().rsplit("/providers/microsoft.authorization/", 1)[0]
     for other in store.all(ROLE_ASSIGNMENT):
-        same = all(str(other.properties.get(key)).lower() == str(body.get(key)).lower() for key in ("principalId", "roleDefinitionId"))
+        same = all(
+            str(other.properties.get(key)).lower() == str(body.get(key)).lower()
+            for key in ("principalId", "roleDefinitionId")
+        )
         if other.id.lower() == resource_id.lower():
             if not same:
                 raise ArmError(
-                    409, "RoleAssignmentUpdateNotPermitted", "Tenant ID, application ID, principal ID, and scope are not allowed to be updated."
+                    409,
+                    "RoleAssignmentUpdateNotPermitted",
+                    "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.",
                 )
         elif same and str(other.properties.get("scope")).strip("/").lower() == scope.strip("/"):
-            raise ArmError(409, "RoleAssignmentExists", f"The role assignment already exists. The ID of the existing role assignment is {arm.name_of(other.id)}.")
+            raise ArmError(
+                409,
+                "RoleAssignmentExists",
+                f"The role assignment already exists. The ID of the existing role assignment is {arm.name_of(other.id)}.",
+            )
     old = store.get(resource_id)
     now = datetime.datetime.now(datetime.UTC).isoformat()
     created = old.properties["createdOn"] if old is not None else now

@@ -45,25 +45,33 @@ def client() -> Iterator[Any]:
 
     kubeconfig()
     try:
-        api = config.new_client_from_config(config_file=str(state.kubeconfig()))
+        api = config.new_client_from_config(config_file=str(state.kubeconfig()))  # type: ignore[no-untyped-call]
     except Exception as error:
-        raise ArmError(503, "LocalControlPlaneMissing", f"The kubeconfig {state.kubeconfig()} cannot be used: {error}. {START}") from error
+        raise ArmError(
+            503, "LocalControlPlaneMissing", f"The kubeconfig {state.kubeconfig()} cannot be used: {error}. {START}"
+        ) from error
     server = str(api.configuration.host)
     if not loopback(server):
-        raise ArmError(403, "NotLocal", f"The kubeconfig {state.kubeconfig()} points at {server}, which is not this machine.")
+        raise ArmError(
+            403, "NotLocal", f"The kubeconfig {state.kubeconfig()} points at {server}, which is not this machine."
+        )
     # A server that is down is said at once instead of being tried again.
     api.rest_client.pool_manager.connection_pool_kw["retries"] = urllib3.Retry(connect=1, read=0, backoff_factor=0.2)
     try:
         yield api
     except (urllib3.exceptions.HTTPError, ConnectionError) as error:
         raise ArmError(
-            503, "LocalControlPlaneUnreachable", f"The local Kubernetes API server at {server} does not answer: {reason(error)}. {START}"
+            503,
+            "LocalControlPlaneUnreachable",
+            f"The local Kubernetes API server at {server} does not answer: {reason(error)}. {START}",
         ) from error
     except ApiException as error:
         if error.status in (401, 403):
             text = f"The local Kubernetes API server at {server} refuses the kubeconfig {state.kubeconfig()}: {error.reason}. {START}"
             raise ArmError(503, "LocalControlPlaneUnreachable", text) from error
-        raise ArmError(500, "LocalControlPlaneError", f"The local Kubernetes API server answered {error.status}: {error.body}") from error
+        raise ArmError(
+            500, "LocalControlPlaneError", f"The local Kubernetes API server answered {error.status}: {error.body}"
+        ) from error
     finally:
         api.close()
 

@@ -106,7 +106,7 @@ def check_value(hint: Any, value: Any, path: str) -> None:
 
 
 def check_word(words: EnumMeta, value: Any, path: str) -> None:
-    allowed = [str(member.value) for member in words]  # type: ignore[attr-defined,var-annotated]
+    allowed = [str(member.value) for member in words]  # type: ignore[var-annotated]
     if not isinstance(value, str):
         raise wrong_type(path, "a string", value)
     # The service compares without regard to case.

@@ -117,7 +117,12 @@ def resources(size: facts.Size, pool: Properties) -> tuple[dict[str, str], dict[
     memory, disk = size.memory_gib * GIB, int(pool.get("osDiskSizeGB") or 128)
     reserved_cpu = next(millis for cores, millis in RESERVED_CPU if size.vcpus >= cores)
     reserved_memory = min((20 * pods + 50) * MIB, memory // 4) + 100 * MIB
-    capacity = {"cpu": str(size.vcpus), "memory": f"{memory // 1024}Ki", "pods": str(pods), "ephemeral-storage": f"{disk}Gi"}
+    capacity = {
+        "cpu": str(size.vcpus),
+        "memory": f"{memory // 1024}Ki",
+        "pods": str(pods),
+        "ephemeral-storage": f"{disk}Gi",
+    }
     left = {
         "cpu": f"{size.vcpus * 1000 - reserved_cpu}m",
         "memory": f"{(memory - reserved_memory) // 1024}Ki",
@@ -132,8 +137,15 @@ def manifest(want: Wanted, index: int) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": want.names[index], "labels": own, "annotations": {**want.annotations, OURS: ours(own, want.taints)}},
-        "spec": {"taints": [taint(*parts) for parts in want.taints], "providerID": f"azure:///local/{want.cluster}/{want.names[index]}"},
+        "metadata": {
+            "name": want.names[index],
+            "labels": own,
+            "annotations": {**want.annotations, OURS: ours(own, want.taints)},
+        },
+        "spec": {
+            "taints": [taint(*parts) for parts in want.taints],
+            "providerID": f"azure:///local/{want.cluster}/{want.names[index]}",
+        },
         "status": {
             "capacity": want.capacity,
             "allocatable": want.allocatable,
@@ -158,7 +170,9 @@ def taint(key: str, value: str, effect: str) -> dict[str, str]:
 
 
 def ours(own: dict[str, str], taints: tuple[tuple[str, str, str], ...]) -> str:
-    return json.dumps({"labels": sorted(own), "taints": sorted([key, effect] for key, _, effect in taints)}, sort_keys=True)
+    return json.dumps(
+        {"labels": sorted(own), "taints": sorted([key, effect] for key, _, effect in taints)}, sort_keys=True
+    )
 
 
 def change(node: dict[str, Any], want: Wanted, index: int) -> dict[str, Any] | None:
@@ -170,7 +184,9 @@ def change(node: dict[str, Any], want: Wanted, index: int) -> dict[str, Any] | N
     set_labels: dict[str, str | None] = {key: value for key, value in own.items() if had_labels.get(key) != value}
     set_labels |= {key: None for key in before["labels"] if key not in own and key in had_labels}
     annotations: dict[str, str | None] = {**want.annotations, OURS: ours(own, want.taints)}
-    annotations |= {key: None for key in (GPU_DRIVER, GPU_INSTANCE_PROFILE) if key in had_annotations and key not in annotations}
+    annotations |= {
+        key: None for key in (GPU_DRIVER, GPU_INSTANCE_PROFILE) if key in had_annotations and key not in annotations
+    }
     set_annotations = {key: value for key, value in annotations.items() if had_annotations.get(key) != value}
     mine = {(key, effect) for key, effect in before["taints"]} | {(key, effect) for key, _, effect in want.taints}
     had_taints = spec.get("taints") or []
@@ -178,7 +194,11 @@ def change(node: dict[str, Any], want: Wanted, index: int) -> dict[str, Any] | N
     taints = foreign + [taint(*parts) for parts in want.taints]
     patch: dict[str, Any] = {}
     if set_labels or set_annotations:
-        patch["metadata"] = {"labels": set_labels, "annotations": set_annotations, "resourceVersion": meta["resourceVersion"]}
+        patch["metadata"] = {
+            "labels": set_labels,
+            "annotations": set_annotations,
+            "resourceVersion": meta["resourceVersion"],
+        }
     if sorted(map(comparable, taints)) != sorted(map(comparable, had_taints)):
         # The version keeps a taint that somebody adds in this moment from being lost.
         patch.setdefault("metadata", {})["resourceVersion"] = meta["resourceVersion"]
@@ -206,7 +226,10 @@ def bring(api: Any, want: Wanted, index: int, node: dict[str, Any] | None) -> No
     path = f"/api/v1/nodes/{want.names[index]}"
     for _ in range(10):
         try:
-            if node is not None and (node["metadata"].get("annotations") or {}).get(VM_SIZE) != want.annotations[VM_SIZE]:
+            if (
+                node is not None
+                and (node["metadata"].get("annotations") or {}).get(VM_SIZE) != want.annotations[VM_SIZE]
+            ):
                 # Left by a create that never came to its end: a machine does not change its size.
                 remove(api, want.names[index])
                 node = None

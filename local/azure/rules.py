@@ -18,9 +18,22 @@ SPOT_TAINT = f"{SPOT_LABEL}=spot:NoSchedule"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 # What a PUT may not change. The provider replaces the first two by itself; for the others a program has to ask for it.
 IMMUTABLE = (
-    "vmSize", "gpuInstanceProfile", "maxPods", "osType", "osDiskType", "osDiskSizeGB", "scaleSetPriority", "spotMaxPrice",
-    "scaleSetEvictionPolicy", "gpuProfile.driver", "gpuProfile.driverType", "gpuProfile.nvidia", "vnetSubnetID", "podSubnetID",
-    "availabilityZones", "type",
+    "vmSize",
+    "gpuInstanceProfile",
+    "maxPods",
+    "osType",
+    "osDiskType",
+    "osDiskSizeGB",
+    "scaleSetPriority",
+    "spotMaxPrice",
+    "scaleSetEvictionPolicy",
+    "gpuProfile.driver",
+    "gpuProfile.driverType",
+    "gpuProfile.nvidia",
+    "vnetSubnetID",
+    "podSubnetID",
+    "availabilityZones",
+    "type",
 )
 MOST_NODES = 1000
 NAME_PART = re.compile(r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$")
@@ -55,12 +68,17 @@ def check_name(name: str, pool: Properties, path: str) -> None:
 def check_size(pool: Properties, path: str) -> None:
     name = str(pool.get("vmSize", ""))
     if not name:
-        raise ArmError(400, "InvalidParameter", f"Required parameter {path}.vmSize is missing (null).", f"{path}.vmSize")
+        raise ArmError(
+            400, "InvalidParameter", f"Required parameter {path}.vmSize is missing (null).", f"{path}.vmSize"
+        )
     try:
         size = facts.size(name)
     except facts.UnknownSize as error:
         raise ArmError(
-            400, "BadRequest", f"The VM size of {name} is not allowed in your subscription in this location.", f"{path}.vmSize"
+            400,
+            "BadRequest",
+            f"The VM size of {name} is not allowed in your subscription in this location.",
+            f"{path}.vmSize",
         ) from error
     if pool.get("gpuInstanceProfile") and not size.mig:
         raise invalid(f"{path}.gpuInstanceProfile", f"GPU instance profile is not supported for the VM size {name}.")
@@ -71,11 +89,16 @@ def check_counts(pool: Properties, path: str) -> None:
     least = 1 if system else 0
     count = int(pool.get("count", 1))
     if not least <= count <= MOST_NODES:
-        raise invalid(f"{path}.count", f"{pool.get('mode', 'User')} node pool count must be between {least} and {MOST_NODES}, not {count}.")
+        raise invalid(
+            f"{path}.count",
+            f"{pool.get('mode', 'User')} node pool count must be between {least} and {MOST_NODES}, not {count}.",
+        )
     low, high = pool.get("minCount"), pool.get("maxCount")
     if not pool.get("enableAutoScaling"):
         if low is not None or high is not None:
-            raise invalid(f"{path}.enableAutoScaling", "minCount and maxCount may only be set when enableAutoScaling is true.")
+            raise invalid(
+                f"{path}.enableAutoScaling", "minCount and maxCount may only be set when enableAutoScaling is true."
+            )
         return
     if low is None or high is None:
         raise invalid(f"{path}.minCount", "minCount and maxCount must be set when enableAutoScaling is true.")
@@ -92,7 +115,9 @@ def check_spot(pool: Properties, path: str) -> None:
     if spot and pool.get("mode") == "System":
         raise invalid(f"{path}.mode", "A spot node pool cannot be a system node pool.")
     if not spot and pool.get("scaleSetEvictionPolicy") is not None:
-        raise invalid(f"{path}.scaleSetEvictionPolicy", "scaleSetEvictionPolicy may only be set when scaleSetPriority is Spot.")
+        raise invalid(
+            f"{path}.scaleSetEvictionPolicy", "scaleSetEvictionPolicy may only be set when scaleSetPriority is Spot."
+        )
     price = pool.get("spotMaxPrice")
     if price is None:
         return
@@ -100,7 +125,9 @@ def check_spot(pool: Properties, path: str) -> None:
         raise invalid(f"{path}.spotMaxPrice", "spotMaxPrice may only be set when scaleSetPriority is Spot.")
     exact = Decimal(str(price))
     if exact != -1 and (exact <= 0 or exact != round(exact, 5)):
-        raise invalid(f"{path}.spotMaxPrice", f"spotMaxPrice must be -1, or greater than zero with up to 5 decimals, not {price}.")
+        raise invalid(
+            f"{path}.spotMaxPrice", f"spotMaxPrice must be -1, or greater than zero with up to 5 decimals, not {price}."
+        )
 
 
 def is_spot(pool: Properties) -> bool:
@@ -158,7 +185,10 @@ def check_taints(pool: Properties, path: str) -> None:
     if pool.get("mode") == "System":
         hard = [text for text in pool.get("nodeTaints") or [] if not text.endswith(":PreferNoSchedule")]
         if any(text != "CriticalAddonsOnly=true:NoSchedule" for text in hard):
-            raise invalid(path, f"A system node pool may only have the taint CriticalAddonsOnly=true:NoSchedule, not {', '.join(hard)}.")
+            raise invalid(
+                path,
+                f"A system node pool may only have the taint CriticalAddonsOnly=true:NoSchedule, not {', '.join(hard)}.",
+            )
 
 
 def check_change(new: Properties, old: Properties, path: str = "properties") -> None:

@@ -16,13 +16,36 @@ from local.azure.arm import ArmError
 KEEP_LABEL = "local.aks-dra.dev/keep"
 KEEP_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 # Those that can refuse or hold up deletions go first, then what makes pods anew, then the pods.
-FIRST = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicybindings", "validatingadmissionpolicies")
+FIRST = (
+    "validatingwebhookconfigurations",
+    "mutatingwebhookconfigurations",
+    "validatingadmissionpolicybindings",
+    "validatingadmissionpolicies",
+)
 SKIP = (
-    "nodes", "namespaces", "componentstatuses", "flowschemas", "prioritylevelconfigurations", "certificatesigningrequests",
-    "volumeattachments", "servicecidrs", "ipaddresses", "storageversions", "clustertrustbundles", "events",
+    "nodes",
+    "namespaces",
+    "componentstatuses",
+    "flowschemas",
+    "prioritylevelconfigurations",
+    "certificatesigningrequests",
+    "volumeattachments",
+    "servicecidrs",
+    "ipaddresses",
+    "storageversions",
+    "clustertrustbundles",
+    "events",
 )
 IN_DEFAULT = (
-    "deployments", "daemonsets", "statefulsets", "jobs", "cronjobs", "replicasets", "pods", "resourceclaims", "resourceclaimtemplates",
+    "deployments",
+    "daemonsets",
+    "statefulsets",
+    "jobs",
+    "cronjobs",
+    "replicasets",
+    "pods",
+    "resourceclaims",
+    "resourceclaimtemplates",
 )
 LONGEST_WAIT = 60.0
 
@@ -51,7 +74,11 @@ def everything() -> None:
         for pod in items(api, "/api/v1/pods"):
             attempt(api, f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}", grace="0")
         for path, resource in kinds:
-            if not resource["namespaced"] and resource["name"] not in (*SKIP, *FIRST) and {"list", "delete"} <= set(resource["verbs"]):
+            if (
+                not resource["namespaced"]
+                and resource["name"] not in (*SKIP, *FIRST)
+                and {"list", "delete"} <= set(resource["verbs"])
+            ):
                 clear(api, f"{path}/{resource['name']}")
         wait(api, mine)
 
@@ -59,7 +86,9 @@ def everything() -> None:
 def discover(api: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every kind of object that the server has, in its preferred version."""
     paths = ["/api/v1"]
-    paths += [f"/apis/{group['preferredVersion']['groupVersion']}" for group in kube.call(api, "GET", "/apis")["groups"]]
+    paths += [
+        f"/apis/{group['preferredVersion']['groupVersion']}" for group in kube.call(api, "GET", "/apis")["groups"]
+    ]
     for path in paths:
         for resource in kube.call(api, "GET", path)["resources"]:
             if "/" not in resource["name"] and "delete" in resource["verbs"]:
@@ -111,9 +140,13 @@ def wait(api: Any, namespaces: list[str]) -> None:
     while left := sorted(set(namespaces) & set(names(api, "/api/v1/namespaces"))):
         if time.monotonic() > deadline:
             raise ArmError(
-                500, "LocalControlPlaneError", f"The namespaces {', '.join(left)} of the deleted cluster are not gone after {LONGEST_WAIT:.0f} s."
+                500,
+                "LocalControlPlaneError",
+                f"The namespaces {', '.join(left)} of the deleted cluster are not gone after {LONGEST_WAIT:.0f} s.",
             )
         for pod in items(api, "/api/v1/pods"):
             if pod["metadata"]["namespace"] in left:
-                attempt(api, f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}", grace="0")
+                attempt(
+                    api, f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}", grace="0"
+                )
         time.sleep(0.3)

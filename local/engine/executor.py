@@ -108,6 +108,12 @@ def rpc_failed(error: grpc.RpcError) -> int:
 
 def from_program(error: BaseException, program: str) -> str:
     """The traceback from the program's own first line on: what is above is this file, runpy and the SDK."""
+    if (
+        isinstance(error, SyntaxError)
+        and error.filename
+        and os.path.abspath(error.filename) == os.path.abspath(program)
+    ):
+        return "".join(traceback.format_exception_only(error))
     trace = error.__traceback__
     while trace is not None and os.path.abspath(trace.tb_frame.f_code.co_filename) != os.path.abspath(program):
         trace = trace.tb_next

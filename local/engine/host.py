@@ -83,7 +83,9 @@ class Host(language_pb2_grpc.LanguageRuntimeServicer):
             "program": str(Path(info.program_directory) / (info.entry_point or ".")),
             "args": list(request.args),
         }
-        code = self.execute([python, "-u", str(EXECUTOR)], request.pwd or info.program_directory, json.dumps(order).encode())
+        code = self.execute(
+            [python, "-u", str(EXECUTOR)], request.pwd or info.program_directory, json.dumps(order).encode()
+        )
         if code == 0:
             return language_pb2.RunResponse()
         if code == SHOWN:
@@ -113,10 +115,20 @@ class Host(language_pb2_grpc.LanguageRuntimeServicer):
     def RunPlugin(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
         """A plugin written in Python (components for other languages): its output is passed on as it comes."""
         info = request.info
-        command = [self.python(info, context), "-u", str(Path(info.program_directory) / (info.entry_point or ".")), *request.args]
+        command = [
+            self.python(info, context),
+            "-u",
+            str(Path(info.program_directory) / (info.entry_point or ".")),
+            *request.args,
+        ]
         environment = dict(entry.split("=", 1) for entry in request.env if "=" in entry)
         child = subprocess.Popen(
-            command, cwd=request.pwd or None, env=environment or None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=None
+            command,
+            cwd=request.pwd or None,
+            env=environment or None,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=None,
         )
         with self.lock:
             self.running.add(child)

@@ -69,7 +69,12 @@ def install(directory: str, root: str, options: dict[str, Any]) -> Iterator[byte
 
 def run(command: list[str], directory: str) -> Iterator[bytes]:
     started = subprocess.Popen(
-        command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=os.environ.copy()
+        command,
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        env=os.environ.copy(),
     )
     assert started.stdout is not None
     yield from started.stdout

@@ -25,7 +25,9 @@ GRACE_SECONDS = 60.0
 ORPHAN_CHECK_SECONDS = 1.0
 
 
-def serve(register: Callable[[grpc.Server], None], threads: int = 32, on_stop: Callable[[], None] | None = None) -> None:
+def serve(
+    register: Callable[[grpc.Server], None], threads: int = 32, on_stop: Callable[[], None] | None = None
+) -> None:
     """Serves until a signal arrives or the parent process is gone; returns when the running calls have ended."""
     stop = threading.Event()
 

@@ -145,7 +145,7 @@ def notice_other_cluster(engine: Engine, cluster: Cluster, say: Say) -> None:
     """Refreshes the state when the cluster or the simulated Azure was made anew since it was written."""
     file = engine_env.own(engine.root) / "cluster"
     before, now = file.read_text().strip() if file.exists() else "", cluster.identity()
-    azure_gone = not any((engine.root / "azure").glob("*.json"))
+    azure_gone = not any((engine.root / "azure").rglob("*.json"))
     if engine.exists() and resources(engine.state()) and ((before and before != now) or azure_gone):
         what = "the simulated Azure's records are" if azure_gone else "the control plane's data are"
         say(f"{what} not those that the stack was made on; asking what still exists")

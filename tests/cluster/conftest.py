@@ -80,8 +80,8 @@ class TestCluster:
                 raise
 
     def label(self, node: str, **labels: str | None) -> None:
-        """Keys with `__` for `/` and `_` for `-`."""
-        changed = {key.replace("__", "/").replace("_", "-"): value for key, value in labels.items()}
+        """Sets or removes labels; `__` in a key stands for `/`."""
+        changed = {key.replace("__", "/"): value for key, value in labels.items()}
         content = "application/merge-patch+json"
         self.api.call("PATCH", f"/api/v1/nodes/{node}", {"metadata": {"labels": changed}}, content)
 

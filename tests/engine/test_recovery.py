@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from local.stack import engine_env, processes
+from local.stack import engine_env, parts, processes
 from local.stack.cluster import Cluster
 
 pytestmark = [pytest.mark.engine, pytest.mark.cluster]
@@ -107,10 +108,6 @@ def local(tmp_path: Path) -> Iterator[Local]:
     assert processes.started_by_up(made.root) == []
 
 
-def steps_of(text: str) -> list[str]:
-    return [line.split("] ", 1)[1].strip() for line in text.splitlines() if line.startswith("[")]
-
-
 def converges(local: Local) -> str:
     """The next `up` ends well and leaves nothing pending; the one after it changes nothing."""
     first = local.run("up")
@@ -154,3 +151,73 @@ def starting(step: str) -> Callable[[str], bool]:
 
 def saying(text: str) -> Callable[[str], bool]:
     return lambda line: "created" in line and text in line
+
+
+def test_stopped_killed_and_lost_parts_come_back(local: Local) -> None:
+    """Ports, certificates and tokens outlive all of it, so that a restart plans no change."""
+    local.run("up")
+    before = local.pools()
+    address = (local.root / "kubernetes" / "kubeconfig").read_text()
+    for process in control_plane(local):
+        os.kill(process.pid, signal.SIGKILL)
+    assert not_running(local) > 0
+    second = local.run("up")
+    assert "no change" in second, second
+    assert (local.root / "kubernetes" / "kubeconfig").read_text() == address
+    assert local.pools() == before
+    assert not_running(local) == 0
+
+
+def control_plane(local: Local) -> list[processes.Process]:
+    return [process for process in parts.left_running(local.root) if not process.mark]
+
+
+def not_running(local: Local) -> int:
+    """How many parts `status` says do not run; its exit code says the same."""
+    process = local.start("status")
+    text, _ = process.communicate(timeout=LIMIT)
+    count = text.count("not running")
+    assert (process.returncode == 0) is (count == 0), text
+    return count
+
+
+def test_a_control_plane_made_anew_is_filled_again(local: Local) -> None:
+    """The engine's state says that all is there; the cluster that it was made on is gone."""
+    local.run("up")
+    before = local.pools()
+    subprocess.run(
+        [sys.executable, "-m", "local.kubernetes", "stop"], cwd=CHECKOUT, env=local.environment(), check=True
+    )
+    shutil.rmtree(local.root / "kubernetes")
+    text = local.run("up")
+    assert "the control plane's data are not those that the stack was made on" in text
+    assert local.pools() == before
+    assert "no change" in local.run("up")
+
+
+def test_down_works_on_what_is_dead_half_made_or_not_there(local: Local) -> None:
+    local.run("down")
+    local.up_until(saying("AgentPool"), 0.5)
+    for process in control_plane(local):
+        os.kill(process.pid, signal.SIGKILL)
+    local.run("down")
+    assert parts.left_running(local.root) == []
+    assert not list(engine_env.backend(local.root).glob(".pulumi/stacks/*/local.json"))
+    assert (local.root / "kubernetes").is_dir()
+    converges(local)
+
+
+def test_interrupt_is_recorded_and_nothing_needs_recovery(local: Local) -> None:
+    process = local.start("up")
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if saying("AgentPool")(line):
+            os.killpg(process.pid, signal.SIGINT)
+    assert process.wait() == 130, "".join(lines)
+    checkpoint = local.state()["checkpoint"]["latest"]
+    assert not checkpoint.get("pending_operations"), "".join(lines)
+    text = converges(local)
+    assert "going on from what it left" not in text
+    assert "not finished when the engine was killed" not in text

@@ -17,7 +17,6 @@ from aks_dra.planning.model import (
     PodSnippet,
 )
 from aks_dra.resources import DraCluster
-
 from tests.unit.resources_stand_in import CLUSTER_ID
 
 POOL = PlannedPool(

@@ -11,11 +11,12 @@ from typing import Any
 import grpc
 import pulumi
 import pytest
-from aks_dra.resources import guard
 from google.protobuf import json_format
 from pulumi.runtime import mocks as pulumi_mocks
 from pulumi.runtime.settings import SETTINGS
 from pulumi.runtime.stack import run_pulumi_func, wait_for_rpcs
+
+from aks_dra.resources import guard
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
 CLUSTER_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-t/providers/Microsoft.ContainerService/managedClusters/t"

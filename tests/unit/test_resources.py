@@ -7,8 +7,8 @@ import json
 
 import pulumi
 import pytest
-from aks_dra.resources import access
 
+from aks_dra.resources import access
 from tests.unit.resources_plan import CLUSTER, POOL, make_plan, whole_cluster
 from tests.unit.resources_stand_in import CLUSTER_ID, KUBECONFIG, kubelogin, resolved, run  # noqa: F401
 
@@ -62,8 +62,6 @@ def test_a_pool_reaches_azure_as_planned_with_camel_case_at_every_level() -> Non
     assert list(pool.raw.replaceOnChanges) == ["vmSize", "gpuProfile"]
     assert pool.raw.customTimeouts.delete == "90m"
     assert not engine.named("gpu-pool-t4-agent-pool").raw.protect
-    (replaced_with,) = pool.raw.replace_with
-    assert replaced_with.endswith("::gpu-cluster-aks")
 
 
 def test_the_cluster_reaches_azure_as_planned() -> None:

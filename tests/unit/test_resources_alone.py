@@ -7,6 +7,7 @@ import json
 
 import pulumi
 import pytest
+
 from aks_dra.resources import (
     AksCluster,
     DraCluster,
@@ -19,7 +20,6 @@ from aks_dra.resources import (
     guard,
 )
 from aks_dra.resources.args import describe
-
 from tests.unit.resources_plan import EXISTING, POOL, finding, make_plan, whole_cluster
 from tests.unit.resources_stand_in import CLUSTER_ID, SUBSCRIPTION, failing, kubelogin, resolved, run  # noqa: F401
 
@@ -154,8 +154,9 @@ def test_every_azure_property_has_the_python_name_that_azure_native_uses() -> No
 
 
 def test_other_languages_get_a_schema_and_their_numbers_back() -> None:
-    from aks_dra.resources import hosted
     from pulumi.provider.experimental.component import ComponentProvider
+
+    from aks_dra.resources import hosted
 
     schema = json.loads(ComponentProvider([hosted.DraCluster], "aks-dra", None, "0.1.0").schema or "")
     component = schema["resources"]["aks-dra:index:DraCluster"]

@@ -94,13 +94,12 @@ def dra_values(settings: Settings, pools: list[PlannedPool]) -> dict[str, Any]:
     selector = {names.LABEL_ALLOCATION: "dra"}
     if owner == "operator":
         selector[names.LABEL_CLIENT] = "true"
-    return {
+    values: dict[str, Any] = {
         "nvidiaDriverRoot": DRIVER_ROOT[owner],
         # True means here what it says: no node of a DRA pool runs a device plugin.
         "gpuResourcesEnabledOverride": True,
         "resourceApiVersion": "resource.k8s.io/v1",
         "resources": {"gpus": {"enabled": True}, "computeDomains": {"enabled": False}},
-        "featureGates": feature_gates(settings),
         "kubeletPlugin": {
             "nodeSelector": selector,
             "tolerations": tolerations(served, CHART_GPU_TOLERATION),
@@ -110,6 +109,9 @@ def dra_values(settings: Settings, pools: list[PlannedPool]) -> dict[str, Any]:
             ),
         },
     }
+    if gates := feature_gates(settings):
+        values["featureGates"] = gates
+    return values
 
 
 def feature_gates(settings: Settings) -> dict[str, bool]:

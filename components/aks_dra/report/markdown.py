@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aks_dra.planning.model import Plan
 from aks_dra.report.findings import summary
-from aks_dra.report.tables import claim_rows, class_rows, created, pool_rows
+from aks_dra.report.tables import CLAIM_COLUMNS, CLASS_COLUMNS, POOL_COLUMNS, claim_rows, class_rows, created, pool_rows
 
 
 def as_markdown(plan: Plan) -> str:
@@ -22,13 +22,9 @@ def as_markdown(plan: Plan) -> str:
             for f in plan.findings
         ]
         parts += _table("Findings", ("severity", "code", "where", "rule", "fix"), rows)
-    parts += _table(
-        "Pools, and what one node publishes",
-        ("pool", "VM size", "nodes", "allocation", "sharing", "per node", "device classes"),
-        pool_rows(plan),
-    )
-    parts += _table("Device classes", ("class", "made by", "pools (devices per node)"), class_rows(plan))
-    parts += _table("Claims", ("claim", "kind", "asks for", "pools"), claim_rows(plan))
+    parts += _table("Pools", POOL_COLUMNS, pool_rows(plan))
+    parts += _table("Device classes", CLASS_COLUMNS, class_rows(plan))
+    parts += _table("Claims", CLAIM_COLUMNS, claim_rows(plan))
     parts += [
         "<details><summary>Would be created</summary>",
         "",

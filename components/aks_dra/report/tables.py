@@ -24,15 +24,19 @@ def publishes(pool: PlannedPool) -> str:
     return ", ".join(f"{count}x {name}" for name, count in counts.items()) or "nothing"
 
 
+POOL_COLUMNS = ("pool", "VM size", "nodes", "served by", "one node publishes", "device classes")
+CLASS_COLUMNS = ("class", "made by", "pools (devices per node)")
+CLAIM_COLUMNS = ("claim", "kind", "asks for", "pools")
+
+
 def pool_rows(plan: Plan) -> list[tuple[str, ...]]:
-    """Pool, VM size, nodes, allocation, sharing, per node, device classes."""
+    """The cells of POOL_COLUMNS."""
     return [
         (
             pool.name,
             pool.vm_size,
             pool.nodes,
-            pool.allocation,
-            pool.sharing,
+            f"{'DRA' if pool.allocation == 'dra' else 'device plugin'}, {pool.sharing}",
             publishes(pool),
             ", ".join(pool.device_classes) or "-",
         )
@@ -41,7 +45,7 @@ def pool_rows(plan: Plan) -> list[tuple[str, ...]]:
 
 
 def class_rows(plan: Plan) -> list[tuple[str, ...]]:
-    """Class, who makes it, pools with devices per node."""
+    """The cells of CLASS_COLUMNS."""
     rows: list[tuple[str, ...]] = []
     for match in plan.matches:
         pools = ", ".join(f"{name} ({count})" for name, count in match.pools.items()) or "none"
@@ -52,7 +56,7 @@ def class_rows(plan: Plan) -> list[tuple[str, ...]]:
 
 
 def claim_rows(plan: Plan) -> list[tuple[str, ...]]:
-    """Namespace/name, kind, what it asks for, pools that can serve it."""
+    """The cells of CLAIM_COLUMNS."""
     rows: list[tuple[str, ...]] = []
     for claim in plan.claims:
         asks = " else ".join(f"{count}x {name}" for name, count in claim.asks)

@@ -134,13 +134,9 @@ def required_provider(component: pulumi.ComponentResource) -> pulumi.ProviderRes
 
 
 def in_cluster_provider(
-    name: str,
-    cluster_id: pulumi.Input[str],
-    kubeconfig: pulumi.Output[str],
-    parent: pulumi.Resource,
-    cluster: pulumi.Resource | None,
+    name: str, cluster_id: pulumi.Input[str], kubeconfig: pulumi.Output[str], parent: pulumi.Resource
 ) -> pulumi.ProviderResource:
-    """The provider for everything in the cluster. A replaced cluster replaces it, and so all that was in it."""
+    """The provider for everything in the cluster. While the cluster is replaced its id is unknown, and so is this."""
     import pulumi_kubernetes
 
     provider: pulumi.ProviderResource = pulumi_kubernetes.Provider(
@@ -149,6 +145,6 @@ def in_cluster_provider(
         cluster_identifier=cluster_id,
         # A changed ConfigMap is updated in place: deleting it first would take it from running pods.
         enable_config_map_mutable=True,
-        opts=pulumi.ResourceOptions(parent=parent, replace_with=[cluster] if cluster else None),
+        opts=pulumi.ResourceOptions(parent=parent),
     )
     return provider

@@ -29,7 +29,7 @@ class AksCluster(pulumi.ComponentResource):
     def __init__(self, name: str, args: Args, opts: pulumi.ResourceOptions | None = None) -> None:
         self.plan: Plan = plan_of(args)
         super().__init__(f"{PACKAGE}:AksCluster", name, None, opts)
-        self.managed_cluster: pulumi.Resource | None = None
+        self.managed_cluster: pulumi.CustomResource | None = None
         self.cluster_id: pulumi.Output[str]
         self.cluster_name: pulumi.Output[str]
         self.resource_group_name: pulumi.Output[str]
@@ -70,17 +70,15 @@ class AksCluster(pulumi.ComponentResource):
         from pulumi_azure_native import containerservice
 
         planned = self.plan.cluster
-        group = self._resource_group(name)
+        self.resource_group_name = self._resource_group(name)
         given = {"location": planned.location, "tags": dict(planned.tags) or None, **planned.inputs}
         cluster = containerservice.ManagedCluster(
             f"{name}-aks",
-            resource_group_name=planned.resource_group,
+            resource_group_name=self.resource_group_name,
             resource_name_=planned.name,
             **arguments({key: value for key, value in given.items() if value is not None}),
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=group,
-                replace_with=group or None,
                 protect=planned.protect,
                 delete_before_replace=True,
                 ignore_changes=list(planned.ignore_changes),
@@ -89,16 +87,14 @@ class AksCluster(pulumi.ComponentResource):
         )
         self.managed_cluster = cluster
         self.cluster_id = cluster.id
-        # The plan's names and not Azure's answers: those are unknown in every preview that updates the resource.
-        self.resource_group_name = pulumi.Output.from_input(planned.resource_group)
-        self.cluster_name = pulumi.Output.from_input(planned.name)
+        self.cluster_name = _name_behind(cluster, planned.name)
         self.oidc_issuer = cluster.oidc_issuer_profile.apply(_issuer)
         self.node_resource_group = cluster.node_resource_group.apply(lambda group: group or "")
 
-    def _resource_group(self, name: str) -> list[pulumi.Resource]:
+    def _resource_group(self, name: str) -> pulumi.Output[str]:
         planned = self.plan.cluster
         if not planned.create_resource_group:
-            return []
+            return pulumi.Output.from_input(planned.resource_group)
         from pulumi_azure_native.resources import ResourceGroup
 
         group = ResourceGroup(
@@ -108,7 +104,7 @@ class AksCluster(pulumi.ComponentResource):
             tags=dict(planned.tags) or None,
             opts=pulumi.ResourceOptions(parent=self, protect=planned.protect, delete_before_replace=True),
         )
-        return [group]
+        return _name_behind(group, planned.resource_group)
 
     def _log_in(self, name: str) -> None:
         given = access.given_provider(self)
@@ -117,9 +113,16 @@ class AksCluster(pulumi.ComponentResource):
             self.kubeconfig: pulumi.Output[str] = pulumi.Output.secret("")
             return
         self.kubeconfig = access.kubeconfig_of(self.cluster_id, self.plan.cluster.login, self)
-        self.provider = access.in_cluster_provider(
-            f"{name}-kubernetes", self.cluster_id, self.kubeconfig, self, self.managed_cluster
-        )
+        self.provider = access.in_cluster_provider(f"{name}-kubernetes", self.cluster_id, self.kubeconfig, self)
+
+
+def _name_behind(resource: pulumi.CustomResource, name: str) -> pulumi.Output[str]:
+    """The name as an output that is unknown only before the resource exists or while it is replaced.
+
+    So an update of the resource leaves what is in it alone, and a replacement takes it along, in the right order.
+    """
+    known_by_id: pulumi.Output[str] = resource.id.apply(lambda _: name)
+    return known_by_id
 
 
 def _issuer(profile: object) -> str:

@@ -42,16 +42,12 @@ class GpuPool(pulumi.ComponentResource):
         super().__init__(f"{PACKAGE}:GpuPool", name, None, opts)
         from pulumi_azure_native import containerservice
 
-        group, cluster_name = _cluster_names(cluster.plan if cluster is not None else self.plan)
-        made = [cluster.managed_cluster] if cluster is not None and cluster.managed_cluster is not None else []
+        group, cluster_name = _cluster_names(self.plan, cluster)
         own = pulumi.ResourceOptions(
             parent=self,
-            depends_on=made,
             protect=self.planned.protect,
             delete_before_replace=True,
             replace_on_changes=list(self.planned.replace_on_changes),
-            # A new cluster has the old one's name and id, but not its pools.
-            replace_with=made or None,
             ignore_changes=list(self.planned.ignore_changes),
             custom_timeouts=_TIMEOUTS,
         )
@@ -94,8 +90,9 @@ def _find(plan: Plan, pool: str) -> PlannedPool:
     raise pulumi.RunError(f"There is no pool {pool!r} in the settings; the pools there are: {names}.")
 
 
-def _cluster_names(plan: Plan) -> tuple[str, str]:
-    """Resource group and name of the plan's cluster: plain, so that they stay known when the cluster is updated."""
+def _cluster_names(plan: Plan, cluster: AksCluster | None) -> tuple[pulumi.Input[str], pulumi.Input[str]]:
+    if cluster is not None:
+        return cluster.resource_group_name, cluster.cluster_name
     if plan.cluster.existing:
         found = access.parse_cluster_id(plan.cluster.existing)
         return found.resource_group, found.name

@@ -4,7 +4,8 @@ An expression is checked as the API server checks a new one and evaluated as the
 domain is an empty map, a missing key an error, `&&` and `||` absorb an error on one side.
 
 What differs from upstream:
-- Cost is not counted. Length is (10 Ki bytes).
+- Cost is not counted, but comparisons whose cost Kubernetes cannot estimate are refused (`!=` between quantities or
+  versions, `==` of types or optionals). `join`, and `min` and `max` of texts, are refused upstream for their cost.
 - The libraries for IP addresses, CIDR, URLs, named formats and authorizer checks are missing, and so are `indexOf`
   and `lastIndexOf` of lists: an expression with one of these is refused here.
 - `find` and `findAll` use Python's regular expressions, after RE2 has accepted the pattern.
@@ -14,6 +15,7 @@ What differs from upstream:
 - `1 < 1.5` between constants is refused; between results of functions and attributes it is not.
 - `asInteger` and `isInteger` go by the number (see quantity.py). Texts of errors are the engine's own, except for
   missing keys.
+- Versions and quantities inside lists and maps are compared by value; upstream takes them for equal to anything.
 - A comparison of whole maps that hold values only known on the node is answered as if those were equal to nothing.
 
 A value that only the node knows raises an error of its own when it is read. If that error, or another one that it
@@ -39,6 +41,8 @@ from aks_dra.planning.devices import MAYBE, Device, Unknown, Version
 CONSUMABLE_SINCE = (1, 36)
 _LOOKUPS = {"_[_]", "_[?_]", "_?._"}
 _OPENERS = {"_[_]", "orValue", "value", "first", "last"}
+_FIELDS = frozenset({"driver", "attributes", "capacity", "allowMultipleAllocations"})
+_HAS_FIELD = re.compile(r"\bhas\(\s*device\.(\w+)\s*\)")
 _MISSING = re.compile(r'Key not found in map : "?(.*?)"?$')
 
 
@@ -68,14 +72,17 @@ def compile_expression(expression: str, kubernetes_minor: tuple[int, int] = (1, 
 def _compile(expression: str, consumable: bool) -> Program | CompileError:
     if len(expression.encode()) > refusals.MAX_BYTES:
         return CompileError(f"too long: may not be more than {refusals.MAX_BYTES} bytes")
+    # The engine's checker loses the `has` of a field of `device`, which every device has.
+    present = _FIELDS if consumable else _FIELDS - {"allowMultipleAllocations"}
+    text = _HAS_FIELD.sub(lambda m: "true".ljust(len(m[0])) if m[1] in present else m[0], expression)
     try:
-        checked = checker(consumable, loose=False).compile(expression)
+        checked = checker(consumable, loose=False).compile(text)
     except RuntimeError as error:
         problem = refusals.from_engine(str(error))
         if not refusals.is_across_numbers(problem):
             return problem
         try:
-            checked = checker(consumable, loose=True).compile(expression)
+            checked = checker(consumable, loose=True).compile(text)
         except RuntimeError:
             return problem
     program = Program(expression, bytes(checked.serialize()))
@@ -88,6 +95,7 @@ class Program:
     def __init__(self, expression: str, serialized: bytes) -> None:
         self.expression = expression
         self._serialized = serialized
+        self._built: dict[tuple[bool, bool], Any] = {}
 
     @cached_property
     def tree(self) -> syntax.Tree:
@@ -113,15 +121,13 @@ class Program:
             for node in self.tree.nodes()
         )
 
-    @cached_property
-    def _plain(self) -> Any:
-        return evaluator().deserialize(self._rewritten(guarded=False))
+    def _runnable(self, guarded: bool, strict: bool) -> Any:
+        """The program for devices with unread values (`guarded`) or versions (`strict`) that it may come upon."""
+        if (guarded, strict) not in self._built:
+            self._built[guarded, strict] = evaluator().deserialize(self._rewritten(guarded, strict))
+        return self._built[guarded, strict]
 
-    @cached_property
-    def _guarded(self) -> Any:
-        return evaluator().deserialize(self._rewritten(guarded=True))
-
-    def _rewritten(self, guarded: bool) -> bytes:
+    def _rewritten(self, guarded: bool, strict: bool) -> bytes:
         tree = syntax.Tree(self._serialized)
         types = tree.types()
         references = {entry.key: entry.value for entry in tree.checked.references}
@@ -130,11 +136,13 @@ class Program:
             looked_up = _looked_up(node)
             if looked_up is not None and looked_up.HasField("ident") and looked_up.ident.name in MAPS:
                 looked_up.ident.name = references[looked_up.id].name = MAPS[looked_up.ident.name]
-        if guarded:
-            fresh = max(node.id for node in nodes) + 1
-            for step, node in enumerate(reversed(nodes)):  # children first: wrapping moves what is below
-                if _yields_value(node, types.get(node.id)):
-                    syntax.wrap(node, functions.READ, fresh + step)
+        fresh = max(node.id for node in nodes) + 1
+        for step, node in enumerate(reversed(nodes)):  # children first: wrapping moves what is below
+            form = types.get(node.id)
+            if strict:
+                _compare_strictly(node, types, fresh + len(nodes) + step)
+            if guarded and _yields_value(node, form):
+                syntax.wrap(node, functions.READ, fresh + step)
         return tree.serialize()
 
     def evaluate(self, device: Device) -> Result:
@@ -149,8 +157,10 @@ class Program:
         return present if isinstance(present, Undecided) else Undecided(tuple(sorted(maybe & self.words)))
 
     def _evaluate(self, device: Device, without_maybe: bool) -> Result:
-        data, unknown = _device_values(device, without_maybe)
-        guarded = bool(unknown) and (self.computes_names or not unknown.isdisjoint(self.words))
+        data, unknown, versions = _device_values(device, without_maybe)
+        guarded, strict = (
+            bool(names) and (self.computes_names or not names.isdisjoint(self.words)) for names in (unknown, versions)
+        )
         found = dict(data)
         for name, hidden in MAPS.items():
             domains = self.words | {device.driver}
@@ -162,7 +172,7 @@ class Program:
             "capacity": found["@capacity"],
         }
         functions.READS.names = []
-        answer = (self._guarded if guarded else self._plain).eval(evaluator().Activation(found))
+        answer = self._runnable(guarded, strict).eval(evaluator().Activation(found))
         if answer.type() == cel.Type.BOOL:
             return bool(answer.value())
         if functions.READS.names:
@@ -179,6 +189,19 @@ def _looked_up(node: Any) -> Any:
     if node.HasField("call") and node.call.function in _LOOKUPS and not node.call.HasField("target"):
         return node.call.args[0]
     return None
+
+
+def _compare_strictly(node: Any, types: dict[int, Any], fresh: int) -> None:
+    """Makes `==` and `in` raise on versions and quantities where upstream does."""
+    if not node.HasField("call") or node.call.function not in {"_==_", "@in"} or len(node.call.args) != 2:
+        return
+    one, other = node.call.args
+    if not syntax.is_dynamic(types.get(one.id)):
+        return
+    if node.call.function == "_==_":
+        syntax.wrap(one, functions.COMPARABLE, fresh, other)
+    elif other.HasField("list") and all(element.HasField("const") for element in other.list.elements):
+        syntax.wrap(one, functions.HASHABLE, fresh)
 
 
 def _yields_value(node: Any, form: Any) -> bool:
@@ -199,8 +222,10 @@ def _maybe_names(device: Device) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8192)
-def _device_values(device: Device, without_maybe: bool) -> tuple[dict[str, Any], frozenset[str]]:
+def _device_values(device: Device, without_maybe: bool) -> tuple[dict[str, Any], frozenset[str], frozenset[str]]:
+    """The device as the evaluator takes it, the names of its unread values, and of its versions."""
     unknown: set[str] = set()
+    strict: set[str] = set()
 
     def engine_value(domain: str, name: str, value: Any, is_capacity: bool) -> Any:
         if isinstance(value, Unknown):
@@ -208,7 +233,10 @@ def _device_values(device: Device, without_maybe: bool) -> tuple[dict[str, Any],
             return values.unread(f"{domain}/{name}")
         if is_capacity:
             return values.quantity_value(value)
-        return values.semver_value(value.text) if isinstance(value, Version) else value
+        if isinstance(value, Version):
+            strict.add(name)
+            return values.semver_value(value.text)
+        return value
 
     def by_domain(domains: dict[str, dict[str, Any]], is_capacity: bool) -> dict[str, dict[str, Any]]:
         return {
@@ -226,7 +254,7 @@ def _device_values(device: Device, without_maybe: bool) -> tuple[dict[str, Any],
         "device.attributes": by_domain(dict(device.qualified_attributes()), is_capacity=False),
         "device.capacity": by_domain(dict(device.qualified_capacity()), is_capacity=True),
     }
-    return data, frozenset(unknown)
+    return data, frozenset(unknown), frozenset(strict)
 
 
 def _runtime_text(raw: str) -> str:

@@ -51,8 +51,8 @@ SIGNATURES: tuple[Row, ...] = (
     *(("sum", True, kind, (_T.List(kind),)) for kind in _SUMMABLE),
 )
 
-# The name is none that a selector can write.
-READ = "@read"
+# Names that no selector can write.
+READ, COMPARABLE, HASHABLE = "@read", "@comparable", "@hashable"
 
 
 class NoSuchOverload(TypeError):
@@ -81,6 +81,20 @@ def _read(value: Any) -> Any:
         name = values.text_of(value)
         READS.names.append(name)
         raise UnreadValue(f"{name} is only known on the node")
+    return value
+
+
+def _comparable(value: Any, other: Any) -> Any:
+    """Upstream, a version or quantity on the left of `==` raises when the right is neither its like nor null."""
+    if other is not None and (values.is_semver(value) or values.is_quantity(value)) and type(value) is not type(other):
+        raise NoSuchOverload
+    return value
+
+
+def _hashable(value: Any) -> Any:
+    """Upstream, `in` a list of constants looks up a hash, which versions and quantities do not have."""
+    if values.is_semver(value) or values.is_quantity(value):
+        raise TypeError("hash of unhashable type")
     return value
 
 
@@ -156,6 +170,8 @@ def _sum(value: Any) -> Any:
 
 IMPLEMENTATIONS: dict[tuple[str, bool, int], Callable[..., Any]] = {
     (READ, False, 1): _read,
+    (COMPARABLE, False, 2): _comparable,
+    (HASHABLE, False, 1): _hashable,
     ("quantity", False, 1): lambda text: values.quantity_value(_text(text)),
     ("isQuantity", False, 1): lambda text: quantity.is_quantity(_text(text)),
     ("sign", False, 1): lambda one: quantity.sign(_number(one)),

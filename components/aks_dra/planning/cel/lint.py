@@ -139,7 +139,7 @@ def _risky(reference: Reference, known: Vocabulary) -> Iterator[SelectorProblem]
         yield SelectorProblem(
             "version_as_string",
             "error",
-            f"{name} is a version: compared with the text '{texts[0]}' it is never equal",
+            f"{name} is a version: == '{texts[0]}' raises and aborts scheduling on every node, != is always true",
             f"write .{name}.compareTo(semver('{exact}')) == 0",
         )
     if domain == GPU_DRIVER and name in {"uuid", "parentUUID"} and texts:

@@ -1,7 +1,7 @@
 """Kubernetes quantities by their number: "20Gi", "81559Mi", "1500m", "1e3".
 
 Two divergences from upstream: `asInteger` and `isInteger` go by the number alone, where upstream refuses numbers that
-it happens to hold as a decimal fraction ("1000m", "1.5Gi"); and a quantity has no format, since no selector sees one.
+it happens to hold as a decimal fraction ("1000m", "1.5Gi"); and exponents beyond a thousand are refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import ceil
 
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-# Upstream takes digits with an optional point, "5." and ".5" included, then one suffix or an exponent.
+# Upstream takes digits with an optional point, "5." and ".5" and even "." and "Gi" (zero), then a suffix or an exponent.
 _FORM = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|))", re.ASCII)
 _NANO = 10**9
 _INT64 = 2**63
@@ -26,7 +26,7 @@ class QuantityError(ValueError):
 def parse(text: str) -> Fraction:
     """The number that a quantity stands for, rounded away from zero to whole billionths as upstream does."""
     found = _FORM.fullmatch(text)
-    if found is None or not (found[2] or found[3]):
+    if found is None or not text:
         raise QuantityError(FORMAT_ERROR)
     sign, whole, fraction, exponent_sign, exponent, suffix = found.groups()
     digits = Fraction(int((whole or "") + (fraction or "") or "0"), 10 ** len(fraction or ""))

@@ -45,13 +45,19 @@ def of_tree(tree: syntax.Tree, expression: str) -> CompileError | None:
     """A result that cannot be a boolean, mixed lists and maps, constants that cannot be parsed."""
     types = tree.types()
     result = types.get(tree.root.id)
-    if not (result is not None and (result.primitive == syntax.BOOL or syntax.is_dynamic(result))):
+    if not (result is not None and (result.primitive == syntax.BOOL or _is_open(result, tree))):
         return CompileError(f"must evaluate to bool or the unknown type, not {syntax.type_name(result)}")
     for node in tree.nodes():
-        text = _mixed(node, types) or _bad_constant(node)
+        text = _mixed(node, types) or _bad_constant(node) or _too_expensive(node, types) or _bad_format(node, types)
         if text:
             return CompileError(text, *_place(tree, node, expression))
     return None
+
+
+def _is_open(result: Any, tree: syntax.Tree) -> bool:
+    """Kubernetes takes an attribute for a condition, but no `dyn`; under another name of `device` that is one here."""
+    renamed = any(node.HasField("ident") and node.ident.name == "device" for node in tree.nodes())
+    return syntax.is_any(result) or (renamed and syntax.is_dynamic(result))
 
 
 def _place(tree: syntax.Tree, node: Any, expression: str) -> tuple[int, int, str]:
@@ -73,6 +79,29 @@ def _mixed(node: Any, types: dict[int, Any]) -> str | None:
         names = list(dict.fromkeys(syntax.type_name(types.get(element.id)) for element in part))
         if len(names) > 1 and not any("dyn" in name for name in names):
             return f"expected type '{names[0]}' but found '{names[1]}'"
+    return None
+
+
+def _too_expensive(node: Any, types: dict[int, Any]) -> str | None:
+    """Comparisons whose cost Kubernetes cannot estimate, and therefore takes for infinite."""
+    if not node.HasField("call") or node.call.function not in {"_==_", "_!=_"}:
+        return None
+    sides = [types.get(side.id) for side in node.call.args]
+    for name, word in (("kubernetes.Quantity", "quantities"), ("kubernetes.Semver", "versions")):
+        if node.call.function == "_!=_" and all(syntax.is_message(side, name) for side in sides):
+            return f"too expensive by Kubernetes' estimate: != between {word}; write !(… == …)"
+    if all(syntax.is_type(side) for side in sides) or all(syntax.is_optional(side) for side in sides):
+        return "too expensive by Kubernetes' estimate: a comparison of types or of optional values"
+    return None
+
+
+def _bad_format(node: Any, types: dict[int, Any]) -> str | None:
+    """Kubernetes checks the arguments of a constant format, and an attribute's open type does not pass."""
+    call = node.call if node.HasField("call") else None
+    if call is None or call.function != "format" or not call.args or syntax.string_constant(call.target) is None:
+        return None
+    if any(syntax.is_any(types.get(element.id)) for element in call.args[0].list.elements):
+        return "error during formatting: an attribute has no type here; write string(…) around it"
     return None
 
 

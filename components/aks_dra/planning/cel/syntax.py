@@ -34,6 +34,7 @@ _FORMS: dict[str, dict[str, tuple[int, int | str, bool]]] = {
         "list_type": (6, "ListType", False),
         "map_type": (7, "MapType", False),
         "message_type": (9, _STRING, False),
+        "type": (11, "Type", False),
         "abstract_type": (14, "AbstractType", False),
     },
     "ListType": {"elem": (1, "Type", False)},
@@ -160,19 +161,34 @@ def string_constant(node: Node) -> str | None:
     return None
 
 
-def wrap(node: Node, function: str, fresh_id: int) -> None:
-    """Turns node N into function(N), in place."""
+def wrap(node: Node, function: str, fresh_id: int, *further: Node) -> None:
+    """Turns node N into function(N, further…), in place."""
     inner = _CLASS["Expr"]()
     inner.CopyFrom(node)
     node.Clear()
     node.id = fresh_id
     node.call.function = function
-    node.call.args.add().CopyFrom(inner)
+    for argument in (inner, *further):
+        node.call.args.add().CopyFrom(argument)
 
 
 def is_dynamic(form: Any) -> bool:
     """Whether the checker left the type open: `dyn`, or Kubernetes' `any` of an attribute."""
     return form is not None and (form.HasField("dyn") or form.well_known == 1)
+
+
+def is_any(form: Any) -> bool:
+    """Whether it is the type of an attribute's value."""
+    return form is not None and form.well_known == 1
+
+
+def is_optional(form: Any) -> bool:
+    return form is not None and form.HasField("abstract_type") and form.abstract_type.name == "optional_type"
+
+
+def is_type(form: Any) -> bool:
+    """Whether it is the type of types, as of `type(x)`."""
+    return form is not None and form.HasField("type")
 
 
 def is_message(form: Any, name: str) -> bool:

@@ -1,0 +1,113 @@
+"""The simulated Resource Manager as a whole: PUT, GET and DELETE of anything, with what holds for every type.
+
+The parent must exist, its location is fixed, one request at a time works on an id, a group takes everything in it along; and
+creating what exists is an update, as a PUT is (the real provider looks first and refuses; the
+variable AKS_DRA_LOCAL_AZURE_STRICT makes this one do so too).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from local.azure import arm, basics, clusters, faults, identity, pools
+from local.azure.arm import ArmError, Properties
+from local.azure.store import Record, Store
+from local.azure.types import CLUSTER, GROUP, IDENTITY, NETWORK, POOL, ROLE_ASSIGNMENT, SUBNET, WORKSPACE, ArmType
+
+STRICT = "AKS_DRA_LOCAL_AZURE_STRICT"
+PUT: dict[str, Callable[[Store, str, Properties], Record]] = {
+    GROUP: basics.put_group,
+    CLUSTER: clusters.put,
+    POOL: pools.put,
+    IDENTITY: identity.put,
+    ROLE_ASSIGNMENT: identity.put_role_assignment,
+    WORKSPACE: basics.put_workspace,
+    NETWORK: basics.put_network,
+    SUBNET: basics.put_subnet,
+}
+
+
+class Service:
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def create(self, kind: ArmType, inputs: Properties) -> tuple[str, Properties]:
+        resource_id = kind.id(inputs)
+        there = self.store.get(resource_id)
+        if there is not None and there.born and os.environ.get(STRICT):
+            raise ArmError(409, "AlreadyExists", f"cannot create already existing resource '{there.id}'")
+        return resource_id, self.put(kind, resource_id, inputs, "create")
+
+    def update(self, kind: ArmType, resource_id: str, inputs: Properties) -> Properties:
+        return self.put(kind, resource_id, inputs, "update")
+
+    def put(self, kind: ArmType, resource_id: str, inputs: Properties, operation: str) -> Properties:
+        name = arm.name_of(resource_id)
+        with self.store.lock(f"put {resource_id}"):
+            faults.strike(self.store, kind.token, operation, name, "before")
+            self.check(kind, resource_id, inputs)
+            body = {key: value for key, value in inputs.items() if key not in kind.parameters and value is not None}
+            record = PUT[kind.token](self.store, resource_id, body)
+            faults.strike(self.store, kind.token, operation, name, "after")
+        return self.answer(record)
+
+    def check(self, kind: ArmType, resource_id: str, inputs: Properties) -> None:
+        group = arm.group_of(resource_id)
+        if kind.token != GROUP and group and self.store.get(arm.group_id(group)) is None:
+            raise arm.group_not_found(group)
+        if not kind.has_location:
+            return
+        if not inputs.get("location"):
+            raise ArmError(
+                400, "LocationRequired", "The location property is required for this definition.", "location"
+            )
+        old = self.store.get(resource_id)
+        if (
+            kind.token != GROUP
+            and old is not None
+            and arm.location(str(inputs["location"])) != old.properties["location"]
+        ):
+            raise ArmError(
+                409,
+                "InvalidResourceLocation",
+                f"The resource '{arm.name_of(resource_id)}' already exists in location '{old.properties['location']}' in resource group "
+                f"'{group}'. A resource with the same name cannot be created in location '{inputs['location']}'. "
+                "Please select a new resource name.",
+            )
+
+    def read(self, resource_id: str) -> Record | None:
+        """What a GET finds; a resource on its way out is gone, one that never came to be is as it was recorded."""
+        record = self.store.get(resource_id)
+        return None if record is None or record.state == "Deleting" else record
+
+    def answer(self, record: Record) -> Properties:
+        if record.token == CLUSTER:
+            return clusters.answer(self.store, record)
+        if record.token == NETWORK:
+            return basics.network_answer(self.store, record)
+        return record.properties
+
+    def delete(self, kind: ArmType, resource_id: str) -> None:
+        name = arm.name_of(resource_id)
+        with self.store.lock(f"put {resource_id}"):
+            faults.strike(self.store, kind.token, "delete", name, "before")
+            if kind.token == GROUP:
+                self.delete_group(resource_id)
+            elif kind.token == CLUSTER:
+                clusters.delete(self.store, resource_id)
+            elif kind.token == POOL:
+                pools.delete(self.store, resource_id)
+            else:
+                for child in reversed(self.store.children(resource_id)):
+                    self.store.delete(child.id)
+                self.store.delete(resource_id)
+            faults.strike(self.store, kind.token, "delete", name, "after")
+
+    def delete_group(self, resource_id: str) -> None:
+        for child in self.store.children(resource_id):
+            if child.token == CLUSTER:
+                clusters.delete(self.store, child.id)
+        for child in reversed(self.store.children(resource_id)):
+            self.store.delete(child.id)
+        self.store.delete(resource_id)
