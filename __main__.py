@@ -1,6 +1,7 @@
 """The stack's program: its settings, one cluster, its outputs."""
 
 import pulumi
+
 from aks_dra import DraCluster
 from aks_dra.resources.config import args_from_config
 

@@ -83,6 +83,6 @@ def size(name: str) -> Size:
 
 
 def kubernetes_versions() -> dict[str, str]:
-    """Each minor version that AKS serves, with its latest patch."""
+    """Each minor version in the table with its latest patch, .0 where the table does not know it."""
     rows = table("kubernetes").get("version", {})
-    return {minor: str(row["latest_patch"]) for minor, row in rows.items() if row.get("latest_patch")}
+    return {minor: str(row.get("latest_patch") or f"{minor}.0") for minor, row in rows.items()}

@@ -21,9 +21,17 @@ from local.azure.arm import ArmError, Properties, invalid
 @cache
 def models() -> ModuleType:
     # Half a second to import: only where a cluster or a pool is really written.
-    from azure.mgmt.containerservice.models import _models
+    from azure.mgmt.containerservice import models as found
 
-    return _models
+    return found
+
+
+@cache
+def base() -> type:
+    """What all of the package's models come from."""
+    from azure.mgmt.containerservice._utils.model_base import Model
+
+    return Model
 
 
 def check(model: str, body: Properties, path: str) -> None:
@@ -35,13 +43,13 @@ def check(model: str, body: Properties, path: str) -> None:
 def fields(model: type) -> dict[str, tuple[Any, bool]]:
     """By the name on the wire: the type, and whether only the service sets it."""
     hints: dict[str, Any] = {}
-    for base in reversed(model.__mro__):
-        scope = {**vars(sys.modules[base.__module__]), "_models": models()}
-        for name, hint in base.__dict__.get("__annotations__", {}).items():
+    for part in reversed(model.__mro__):
+        scope = {**vars(sys.modules[part.__module__]), "_models": models()}
+        for name, hint in part.__dict__.get("__annotations__", {}).items():
             hints[name] = eval(hint, scope) if isinstance(hint, str) else hint  # the package's own annotations
     found: dict[str, tuple[Any, bool]] = {}
-    for base in reversed(model.__mro__):
-        for name, field in vars(base).items():
+    for part in reversed(model.__mro__):
+        for name, field in vars(part).items():
             if type(field).__name__ == "_RestField":
                 found[field._rest_name_input or name] = (hints[name], field._visibility == ["read"])
     return found
@@ -51,7 +59,7 @@ def resolve(hint: Any) -> Any:
     if isinstance(hint, ForwardRef):
         hint = hint.__forward_arg__
     if isinstance(hint, str):
-        return eval(hint, {**vars(models()), "_models": models()})  # the package's own annotations
+        return eval(hint.replace("_models.", ""), dict(vars(models())))  # the package's own annotations
     return hint
 
 
@@ -124,7 +132,7 @@ def check_plain(kind: type, value: Any, path: str) -> None:
         fits, wanted = isinstance(value, int | float) and not isinstance(value, bool), "a number"
     elif kind in (str, bytes, datetime.datetime, datetime.time, datetime.date):
         fits, wanted = isinstance(value, str), "a string"
-    elif issubclass(kind, models()._Model):
+    elif issubclass(kind, base()):
         return check_model(kind, value, path)
     else:
         return None

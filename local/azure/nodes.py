@@ -220,9 +220,7 @@ def apply(want: Wanted) -> None:
             bring(api, want, index, there.get(name))
 
 
-def bring(api: Any, want: Wanted, index: int, node: dict[str, Any] | None) -> None:
-    from kubernetes.client import ApiException
-
+def bring(api: kube.Api, want: Wanted, index: int, node: dict[str, Any] | None) -> None:
     path = f"/api/v1/nodes/{want.names[index]}"
     for _ in range(10):
         try:
@@ -234,17 +232,17 @@ def bring(api: Any, want: Wanted, index: int, node: dict[str, Any] | None) -> No
                 remove(api, want.names[index])
                 node = None
             if node is None:
-                kube.call(api, "POST", "/api/v1/nodes", manifest(want, index))
+                api("POST", "/api/v1/nodes", manifest(want, index))
                 return
             patch = change(node, want, index)
             if patch is not None:
-                kube.call(api, "PATCH", path, patch)
+                api("PATCH", path, patch)
             return
-        except ApiException as error:
+        except kube.Refused as error:
             # Made by another, or changed in between: look again.
             if error.status != 409:
                 raise
-            node = kube.call(api, "GET", path)
+            node = api("GET", path)
     raise arm.ArmError(409, "Conflict", f"Node {want.names[index]} is changed by somebody else all the time.")
 
 
@@ -257,25 +255,23 @@ def delete(group: str, pool: str | None = None) -> None:
             remove(api, node["metadata"]["name"])
 
 
-def listed(api: Any, cluster: str, pool: str | None) -> list[dict[str, Any]]:
+def listed(api: kube.Api, cluster: str, pool: str | None) -> list[dict[str, Any]]:
     selector = f"{CLUSTER_LABEL}={cluster}" + (f",{POOL_LABEL}={pool}" if pool else "")
-    found: list[dict[str, Any]] = kube.call(api, "GET", "/api/v1/nodes", query=[("labelSelector", selector)])["items"]
+    found: list[dict[str, Any]] = api("GET", "/api/v1/nodes", query=[("labelSelector", selector)])["items"]
     return found
 
 
-def remove(api: Any, name: str) -> None:
+def remove(api: kube.Api, name: str) -> None:
     """A Node goes, and its pods with it at once: AKS drains, and nothing here would end them otherwise."""
-    from kubernetes.client import ApiException
-
     try:
-        kube.call(api, "DELETE", f"/api/v1/nodes/{name}")
-    except ApiException as error:
+        api("DELETE", f"/api/v1/nodes/{name}")
+    except kube.Refused as error:
         if error.status != 404:
             raise
-    for pod in kube.call(api, "GET", "/api/v1/pods", query=[("fieldSelector", f"spec.nodeName={name}")])["items"]:
+    for pod in api("GET", "/api/v1/pods", query=[("fieldSelector", f"spec.nodeName={name}")])["items"]:
         path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
         try:
-            kube.call(api, "DELETE", path, query=[("gracePeriodSeconds", "0")])
-        except ApiException as error:
+            api("DELETE", path, query=[("gracePeriodSeconds", "0")])
+        except kube.Refused as error:
             if error.status != 404:
                 raise

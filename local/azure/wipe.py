@@ -83,25 +83,23 @@ def everything() -> None:
         wait(api, mine)
 
 
-def discover(api: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def discover(api: kube.Api) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every kind of object that the server has, in its preferred version."""
     paths = ["/api/v1"]
-    paths += [
-        f"/apis/{group['preferredVersion']['groupVersion']}" for group in kube.call(api, "GET", "/apis")["groups"]
-    ]
+    paths += [f"/apis/{group['preferredVersion']['groupVersion']}" for group in api("GET", "/apis")["groups"]]
     for path in paths:
-        for resource in kube.call(api, "GET", path)["resources"]:
+        for resource in api("GET", path)["resources"]:
             if "/" not in resource["name"] and "delete" in resource["verbs"]:
                 yield path, resource
 
 
-def items(api: Any, path: str, selector: str = "") -> list[dict[str, Any]]:
+def items(api: kube.Api, path: str, selector: str = "") -> list[dict[str, Any]]:
     query = [("labelSelector", selector)] if selector else None
-    found: list[dict[str, Any]] = kube.call(api, "GET", path, query=query).get("items") or []
+    found: list[dict[str, Any]] = api("GET", path, query=query).get("items") or []
     return found
 
 
-def names(api: Any, path: str) -> list[str]:
+def names(api: kube.Api, path: str) -> list[str]:
     return [item["metadata"]["name"] for item in items(api, path) if not kept(item)]
 
 
@@ -117,24 +115,22 @@ def kept(item: dict[str, Any]) -> bool:
     )
 
 
-def clear(api: Any, path: str, selector: str = "") -> None:
+def clear(api: kube.Api, path: str, selector: str = "") -> None:
     for item in items(api, path, selector):
         if not kept(item):
             attempt(api, f"{path}/{item['metadata']['name']}")
 
 
-def attempt(api: Any, path: str, grace: str = "") -> None:
-    from kubernetes.client import ApiException
-
+def attempt(api: kube.Api, path: str, grace: str = "") -> None:
     try:
-        kube.call(api, "DELETE", path, query=[("gracePeriodSeconds", grace)] if grace else None)
-    except ApiException as error:
+        api("DELETE", path, query=[("gracePeriodSeconds", grace)] if grace else None)
+    except kube.Refused as error:
         # Gone already, or being finished by its own controller.
         if error.status not in (404, 409):
             raise
 
 
-def wait(api: Any, namespaces: list[str]) -> None:
+def wait(api: kube.Api, namespaces: list[str]) -> None:
     """A namespace that is still going would refuse what the next cluster puts there."""
     deadline = time.monotonic() + LONGEST_WAIT
     while left := sorted(set(namespaces) & set(names(api, "/api/v1/namespaces"))):

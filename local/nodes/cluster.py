@@ -43,8 +43,8 @@ class Cluster:
 
     def call(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
         headers = {"Authorization": self.token, "Accept": "application/json", "Content-Type": content}
-        text = None if body is None else (body if content == "application/json" else json.dumps(body))
-        answer = self.client.call_api(method, self.server + path, headers, text, _request_timeout=TIMEOUT)
+        # the client writes the body itself, also for the YAML type: JSON is YAML
+        answer = self.client.call_api(method, self.server + path, headers, body, _request_timeout=TIMEOUT)
         content_bytes: bytes = answer.read()  # type: ignore[no-untyped-call]
         if not 200 <= answer.status < 300:
             raise ApiException(status=answer.status, reason=content_bytes[:300].decode(errors="replace"))

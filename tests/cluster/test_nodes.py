@@ -21,16 +21,25 @@ def here(cluster: TestCluster) -> dict[str, str]:
     return {"test": cluster.namespace}
 
 
+def answers(cluster: TestCluster, path: str) -> int:
+    url = cluster.api.server + path
+    return int(cluster.api.client.call_api("GET", url, {"Authorization": cluster.api.token}).status)
+
+
+@pytest.fixture(scope="module")
+def definition(control_plane: TestCluster) -> Iterator[None]:
+    """The operator's kind of object, for this module alone: the charts bring their own."""
+    control_plane.apply(installed.crd())
+    control_plane.until(lambda: answers(control_plane, "/apis/nvidia.com/v1/clusterpolicies") == 200)
+    yield
+    name = "clusterpolicies.nvidia.com"
+    control_plane.delete("CustomResourceDefinition", name)
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+    control_plane.until(lambda: answers(control_plane, path) == 404)
+
+
 @pytest.fixture
-def crd(cluster: TestCluster) -> Iterator[None]:
-    cluster.apply(installed.crd())
-    url = "/apis/nvidia.com/v1/clusterpolicies"
-
-    def served() -> bool:
-        answer = cluster.api.client.call_api("GET", cluster.api.server + url, {"Authorization": cluster.api.token})
-        return bool(answer.status == 200)
-
-    cluster.until(served)
+def crd(definition: None, cluster: TestCluster) -> Iterator[None]:
     yield
     cluster.delete("ClusterPolicy", "cluster-policy")
 

@@ -187,6 +187,37 @@ def test_a_large_file_within_the_limits_is_read_fast(load: Load) -> None:
     assert len(value(loaded, "aks-dra:pools")) == 200
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "[",
+        "{",
+        "- ",
+        "? ",
+        "- - ",
+        "a: ",
+        "[a, ",
+        "{a: ",
+        "'",
+        '"',
+        "!",
+        "&a ",
+        "*a ",
+        "#\n",
+        "\n",
+        " ",
+        "a ",
+        "|\n ",
+        "[{a: ",
+    ],
+)
+def test_a_mebibyte_of_anything_ends_soon(load: Load, unit: str) -> None:
+    started = time.monotonic()
+    load("config:\n  v: " + unit * ((source.MAX_BYTES - 20) // len(unit)))
+    load("config:\n  v:\n" + f"   {unit}\n" * ((source.MAX_BYTES - 20) // (len(unit) + 4)))
+    assert time.monotonic() - started < 10
+
+
 def test_every_float_of_go_is_written_as_go_writes_it() -> None:
     texts = ["1e+06", "123456", "1.5e+07", "1e-05", "0.0001", "1.34", "1e+21", "-2.5", "1.234567e+06"]
     assert [yaml12.float_text(float(text)) for text in texts] == texts
@@ -222,6 +253,13 @@ def test_no_bytes_raise(tmp_path: Path, raw: bytes) -> None:
 @quick
 @given(parts=st.lists(words, max_size=40))
 def test_no_yaml_raises(tmp_path: Path, parts: list[str]) -> None:
+    same_twice(tmp_path, ("config:\n  " + "".join(parts)).encode())
+
+
+@pytest.mark.nightly
+@settings(quick, max_examples=20_000)
+@given(parts=st.lists(words, max_size=80))
+def test_no_yaml_raises_in_a_long_run(tmp_path: Path, parts: list[str]) -> None:
     same_twice(tmp_path, ("config:\n  " + "".join(parts)).encode())
 
 

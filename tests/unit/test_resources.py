@@ -129,8 +129,16 @@ def test_objects_keep_what_is_inside_their_parameters() -> None:
     planned = {o.key: o.manifest for o in make_plan().objects}
     assert engine.named("gpu-classes-deviceclass-a100-80gb").inputs == planned["deviceclass-a100-80gb"]
     assert engine.named("gpu-claims-claim-ml-one").inputs == planned["claim-ml-one"]
-    (release,) = engine.named("gpu-classes-deviceclass-none").raw.replace_with
-    assert release.endswith("::gpu-dra-driver-dra-driver-nvidia-gpu")
+
+
+def test_a_new_cluster_takes_what_was_in_the_old_one_along() -> None:
+    engine, _ = run(whole_cluster())
+    inside = [request for request in engine.requests if request.type.startswith("kubernetes:")]
+    replaced_with = {r.name: {urn.split("::")[-1] for urn in r.raw.replace_with} for r in inside}
+    assert all("gpu-cluster-aks" in names for names in replaced_with.values())
+    assert "gpu-dra-driver-dra-driver-nvidia-gpu" in replaced_with["gpu-classes-deviceclass-none"]
+    assert "gpu-dra-driver-dra-driver-nvidia-gpu" not in replaced_with["gpu-classes-deviceclass-a100-80gb"]
+    assert not engine.named("gpu-cluster-kubernetes").raw.replace_with
 
 
 def test_namespaces_outlive_the_stack_but_not_the_cluster() -> None:
@@ -174,7 +182,7 @@ def test_the_kubeconfig_is_a_secret_everywhere() -> None:
     assert "azurecli" in text
     provider = engine.named("gpu-cluster-kubernetes")
     assert pulumi.runtime.rpc._special_secret_sig in json.dumps(provider.inputs["kubeconfig"])
-    assert provider.inputs["clusterIdentifier"] == CLUSTER_ID
+    assert provider.inputs["clusterIdentifier"] == "rg-t/t"
 
 
 def test_a_first_preview_asks_for_no_credentials() -> None:

@@ -134,15 +134,19 @@ def required_provider(component: pulumi.ComponentResource) -> pulumi.ProviderRes
 
 
 def in_cluster_provider(
-    name: str, cluster_id: pulumi.Input[str], kubeconfig: pulumi.Output[str], parent: pulumi.Resource
+    name: str, identifier: str, kubeconfig: pulumi.Output[str], parent: pulumi.Resource
 ) -> pulumi.ProviderResource:
-    """The provider for everything in the cluster. While the cluster is replaced its id is unknown, and so is this."""
+    """The provider for everything in the cluster.
+
+    `identifier` is plain, so that a replacement of the cluster is only an update of the provider: the engine closes
+    a provider that it replaces together with its cluster before it has deleted what is in the cluster.
+    """
     import pulumi_kubernetes
 
     provider: pulumi.ProviderResource = pulumi_kubernetes.Provider(
         name,
         kubeconfig=kubeconfig,
-        cluster_identifier=cluster_id,
+        cluster_identifier=identifier,
         # A changed ConfigMap is updated in place: deleting it first would take it from running pods.
         enable_config_map_mutable=True,
         opts=pulumi.ResourceOptions(parent=parent),

@@ -113,7 +113,9 @@ class AksCluster(pulumi.ComponentResource):
             self.kubeconfig: pulumi.Output[str] = pulumi.Output.secret("")
             return
         self.kubeconfig = access.kubeconfig_of(self.cluster_id, self.plan.cluster.login, self)
-        self.provider = access.in_cluster_provider(f"{name}-kubernetes", self.cluster_id, self.kubeconfig, self)
+        planned = self.plan.cluster
+        identifier = planned.existing or f"{planned.resource_group}/{planned.name}"
+        self.provider = access.in_cluster_provider(f"{name}-kubernetes", identifier, self.kubeconfig, self)
 
 
 def _name_behind(resource: pulumi.CustomResource, name: str) -> pulumi.Output[str]:

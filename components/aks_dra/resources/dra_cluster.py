@@ -81,15 +81,34 @@ class DraCluster(pulumi.ComponentResource):
             if not any(release.name.startswith(part.RELEASE) for release in self.plan.releases):
                 continue
             name = f"{self._name_prefix}-{_PART_NAMES[part.__name__]}"
-            self._keep(part(name, self.plan, self._in_cluster(self._foundation), after=self._registered))
+            self._keep(
+                part(
+                    name,
+                    self.plan,
+                    self._in_cluster(self._foundation),
+                    after=self._registered,
+                    cluster=self.cluster.managed_cluster,
+                )
+            )
 
     def _create_classes_and_claims(self) -> None:
         classes = DeviceClasses(
-            f"{self._name_prefix}-classes", self.plan, self._in_cluster(self._foundation), after=self._registered
+            f"{self._name_prefix}-classes",
+            self.plan,
+            self._in_cluster(self._foundation),
+            after=self._registered,
+            cluster=self.cluster.managed_cluster,
         )
         self._keep(classes)
         before = [*self._foundation, *classes.registered.values()]
-        self._keep(Claims(f"{self._name_prefix}-claims", self.plan, self._in_cluster(before), after=self._registered))
+        claims = Claims(
+            f"{self._name_prefix}-claims",
+            self.plan,
+            self._in_cluster(before),
+            after=self._registered,
+            cluster=self.cluster.managed_cluster,
+        )
+        self._keep(claims)
 
     def _describe(self) -> None:
         self.cluster_id: pulumi.Output[str] = self.cluster.cluster_id

@@ -46,9 +46,10 @@ class DeviceClasses(Part):
         opts: pulumi.ResourceOptions | None = None,
         *,
         after: Mapping[str, pulumi.Resource] | None = None,
+        cluster: pulumi.Resource | None = None,
     ) -> None:
         plan = plan_of(args)
-        super().__init__(name, plan, opts, objects=device_classes(plan), after=after)
+        super().__init__(name, plan, opts, objects=device_classes(plan), after=after, cluster=cluster)
 
 
 class Claims(Part):
@@ -61,9 +62,10 @@ class Claims(Part):
         opts: pulumi.ResourceOptions | None = None,
         *,
         after: Mapping[str, pulumi.Resource] | None = None,
+        cluster: pulumi.Resource | None = None,
     ) -> None:
         plan = plan_of(args)
-        super().__init__(name, plan, opts, objects=claims(plan), after=after)
+        super().__init__(name, plan, opts, objects=claims(plan), after=after, cluster=cluster)
 
 
 def device_classes(plan: Plan) -> tuple[PlannedObject, ...]:

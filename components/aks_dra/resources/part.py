@@ -61,7 +61,12 @@ class Part(pulumi.ComponentResource):
                 self.registered[key] = self._object(objects[key], self._options(graph[key]))
 
     def _options(self, keys: Sequence[str]) -> pulumi.ResourceOptions:
-        own = pulumi.ResourceOptions(parent=self, provider=self._provider, depends_on=self._known(keys))
+        own = pulumi.ResourceOptions(
+            parent=self,
+            provider=self._provider,
+            depends_on=self._known(keys),
+            replace_with=[self._cluster] if self._cluster is not None else None,
+        )
         return pulumi.ResourceOptions.merge(self._waits_for, own)
 
     def _known(self, keys: Sequence[str]) -> list[pulumi.Resource]:
@@ -69,7 +74,7 @@ class Part(pulumi.ComponentResource):
         return [known[key] for key in keys if key in known]
 
     def _object(self, planned: PlannedObject, opts: pulumi.ResourceOptions) -> pulumi.Resource:
-        opts.replace_with = self._known(planned.replace_with) or None
+        opts.replace_with = [*(opts.replace_with or []), *self._known(planned.replace_with)] or None
         if planned.retain:
             # What somebody else put into it must outlive the stack; only the cluster's own end takes it along.
             opts.retain_on_delete = True

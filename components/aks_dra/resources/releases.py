@@ -32,11 +32,12 @@ class _ReleasePart(Part):
         opts: pulumi.ResourceOptions | None = None,
         *,
         after: Mapping[str, pulumi.Resource] | None = None,
+        cluster: pulumi.Resource | None = None,
     ) -> None:
         plan = plan_of(args)
         releases = releases_named(plan, self.RELEASE)
         objects = objects_before(plan, releases, set(after or {}))
-        super().__init__(name, plan, opts, releases=releases, objects=objects, after=after)
+        super().__init__(name, plan, opts, releases=releases, objects=objects, after=after, cluster=cluster)
 
 
 class GpuOperator(_ReleasePart):

@@ -47,6 +47,7 @@ _INTEGERS: tuple[tuple[re.Pattern[str], int], ...] = (
     (re.compile(r"[-+]?0[oO]?([0-7]+)"), 8),
     (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10),
 )
+_INNER_SIGN = re.compile(r"0([bo])([-+](?:(?<=b.)[01]+|(?<=o.)[0-7]+))")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _POINT_FLOAT = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
 _TIME = re.compile(
@@ -84,7 +85,8 @@ def _integer(plain: str) -> int | None:
             value = -value if plain[0] == "-" else value
             return value if -(2**63) <= value < 2**63 else None
         return value if value < 2**64 else None
-    return None
+    signed = _INNER_SIGN.fullmatch(plain)
+    return int(signed[2], 2 if signed[1] == "b" else 8) if signed and len(plain) < 22 else None
 
 
 def _float(plain: str) -> float | None:

@@ -54,6 +54,7 @@ class Composer:
         self.source, self.problems = source, problems
         self.anchors: dict[str, Node] = {}
         self.events: Iterator[events.Event] = iter(())
+        self.flow = 0
 
     def stop(self, code: str, message: str, remedy: str, line: int, value: object = "") -> Stop:
         self.problems.add(code, message, remedy, self.source.at(line), value=value)
@@ -127,20 +128,27 @@ class Composer:
             return Node(line, "alias", text=event.anchor or "", target=target)
         if isinstance(event, events.ScalarEvent):
             node = Node(line, "scalar", event.tag, event.value, event.style in ("'", '"', "|", ">"))
+            if self.flow and not node.quoted and "?" in node.text:
+                message = "inside brackets and braces, Pulumi takes a ? for the mark of a key"
+                raise self.stop("LOAD005", message, "put the text in quotes", line, node.text)
             self.anchor(event.anchor, node)
             return node
         if isinstance(event, events.SequenceStartEvent):
             node = Node(line, "list", event.tag)
             self.anchor(event.anchor, node)
+            self.flow += bool(event.flow_style)
             while not isinstance(item := next(self.events), events.SequenceEndEvent):
                 node.items.append(self.node(item, depth + 1))
+            self.flow -= bool(event.flow_style)
             return node
         if isinstance(event, events.MappingStartEvent):
             node = Node(line, "map", event.tag)
             self.anchor(event.anchor, node)
+            self.flow += bool(event.flow_style)
             while not isinstance(key := next(self.events), events.MappingEndEvent):
                 first = self.node(key, depth + 1)
                 node.pairs.append((first, self.node(next(self.events), depth + 1)))
+            self.flow -= bool(event.flow_style)
             return node
         raise self.stop("LOAD005", f"this is not YAML: unexpected {type(event).__name__}", *self.advice(line))
 

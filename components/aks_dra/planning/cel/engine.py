@@ -4,15 +4,16 @@ An expression is checked as the API server checks a new one and evaluated as the
 domain is an empty map, a missing key an error, `&&` and `||` absorb an error on one side.
 
 What differs from upstream:
-- Cost is not counted, but comparisons whose cost Kubernetes cannot estimate are refused (`!=` between quantities or
-  versions, `==` of types or optionals). `join`, and `min` and `max` of texts, are refused upstream for their cost.
+- Cost is not counted, but what Kubernetes cannot estimate it refuses, and so is refused here: `!=` between quantities
+  or versions, `==` of types or optionals, `join`, and `min`, `max` and `isSorted` of texts.
 - The libraries for IP addresses, CIDR, URLs, named formats and authorizer checks are missing, and so are `indexOf`
   and `lastIndexOf` of lists: an expression with one of these is refused here.
 - `find` and `findAll` use Python's regular expressions, after RE2 has accepted the pattern.
 - An unknown domain counts as an empty map where its name is written out in the expression, or is `device.driver`;
   one that is computed in another way raises an error.
 - Fields asked of `device` under another name (`cel.bind(d, device, d.driver)`) are checked at run time only.
-- `1 < 1.5` between constants is refused; between results of functions and attributes it is not.
+- `1 < 1.5` between constants, or results of CEL's own functions, is refused; with an attribute or a result of
+  Kubernetes' functions it is not.
 - `asInteger` and `isInteger` go by the number (see quantity.py). Texts of errors are the engine's own, except for
   missing keys.
 - Versions and quantities inside lists and maps are compared by value; upstream takes them for equal to anything.
@@ -32,15 +33,13 @@ from typing import Any
 
 from cel_expr_python import cel
 
-from aks_dra.planning.cel import functions, refusals, syntax, values
+from aks_dra.planning.cel import functions, refusals, rewriting, syntax, values
 from aks_dra.planning.cel.environment import MAPS, checker, evaluator
 from aks_dra.planning.cel.refusals import CompileError
 from aks_dra.planning.devices import MAYBE, Device, Unknown, Version
 
 # DRAConsumableCapacity, which brings `device.allowMultipleAllocations`, is on from here and off on AKS before.
 CONSUMABLE_SINCE = (1, 36)
-_LOOKUPS = {"_[_]", "_[?_]", "_?._"}
-_OPENERS = {"_[_]", "orValue", "value", "first", "last"}
 _FIELDS = frozenset({"driver", "attributes", "capacity", "allowMultipleAllocations"})
 _HAS_FIELD = re.compile(r"\bhas\(\s*device\.(\w+)\s*\)")
 _MISSING = re.compile(r'Key not found in map : "?(.*?)"?$')
@@ -113,42 +112,21 @@ class Program:
         )
 
     @cached_property
-    def computes_names(self) -> bool:
-        """Whether it may read attributes whose names are not written in it."""
-        return any(
-            node.HasField("comprehension")
-            or (node.HasField("call") and node.call.function in _LOOKUPS and not node.call.args[-1].HasField("const"))
-            for node in self.tree.nodes()
-        )
+    def _is_indirect(self) -> bool:
+        return rewriting.is_indirect(self.tree)
 
     def _runnable(self, guarded: bool, strict: bool) -> Any:
         """The program for devices with unread values (`guarded`) or versions (`strict`) that it may come upon."""
         if (guarded, strict) not in self._built:
-            self._built[guarded, strict] = evaluator().deserialize(self._rewritten(guarded, strict))
+            self._built[guarded, strict] = evaluator().deserialize(
+                rewriting.rewritten(self._serialized, guarded, strict)
+            )
         return self._built[guarded, strict]
-
-    def _rewritten(self, guarded: bool, strict: bool) -> bytes:
-        tree = syntax.Tree(self._serialized)
-        types = tree.types()
-        references = {entry.key: entry.value for entry in tree.checked.references}
-        nodes = list(tree.nodes())
-        for node in nodes:
-            looked_up = _looked_up(node)
-            if looked_up is not None and looked_up.HasField("ident") and looked_up.ident.name in MAPS:
-                looked_up.ident.name = references[looked_up.id].name = MAPS[looked_up.ident.name]
-        fresh = max(node.id for node in nodes) + 1
-        for step, node in enumerate(reversed(nodes)):  # children first: wrapping moves what is below
-            form = types.get(node.id)
-            if strict:
-                _compare_strictly(node, types, fresh + len(nodes) + step)
-            if guarded and _yields_value(node, form):
-                syntax.wrap(node, functions.READ, fresh + step)
-        return tree.serialize()
 
     def evaluate(self, device: Device) -> Result:
         """Whether the device matches, by Kubernetes' rules."""
         maybe = _maybe_names(device)
-        if not maybe or (maybe.isdisjoint(self.words) and not self.computes_names):
+        if not maybe or (maybe.isdisjoint(self.words) and not self._is_indirect):
             return self._evaluate(device, without_maybe=False)
         absent = self._evaluate(device, without_maybe=True)
         present = self._evaluate(device, without_maybe=False)
@@ -158,9 +136,8 @@ class Program:
 
     def _evaluate(self, device: Device, without_maybe: bool) -> Result:
         data, unknown, versions = _device_values(device, without_maybe)
-        guarded, strict = (
-            bool(names) and (self.computes_names or not names.isdisjoint(self.words)) for names in (unknown, versions)
-        )
+        guarded = bool(unknown) and (self._is_indirect or not unknown.isdisjoint(self.words))
+        strict = self._is_indirect or not versions.isdisjoint(self.words)
         found = dict(data)
         for name, hidden in MAPS.items():
             domains = self.words | {device.driver}
@@ -180,39 +157,6 @@ class Program:
         if answer.type() == cel.Type.ERROR:
             return RuntimeProblem(_runtime_text(str(answer.value())))
         return RuntimeProblem(f"CEL result of type {answer.type().name().lower()} could not be converted to bool")
-
-
-def _looked_up(node: Any) -> Any:
-    """The map that a node looks a name up in."""
-    if node.HasField("select"):
-        return node.select.operand
-    if node.HasField("call") and node.call.function in _LOOKUPS and not node.call.HasField("target"):
-        return node.call.args[0]
-    return None
-
-
-def _compare_strictly(node: Any, types: dict[int, Any], fresh: int) -> None:
-    """Makes `==` and `in` raise on versions and quantities where upstream does."""
-    if not node.HasField("call") or node.call.function not in {"_==_", "@in"} or len(node.call.args) != 2:
-        return
-    one, other = node.call.args
-    if not syntax.is_dynamic(types.get(one.id)):
-        return
-    if node.call.function == "_==_":
-        syntax.wrap(one, functions.COMPARABLE, fresh, other)
-    elif other.HasField("list") and all(element.HasField("const") for element in other.list.elements):
-        syntax.wrap(one, functions.HASHABLE, fresh)
-
-
-def _yields_value(node: Any, form: Any) -> bool:
-    """Whether a node may come to the value of an attribute or capacity."""
-    if not (syntax.is_dynamic(form) or syntax.is_message(form, "kubernetes.Quantity")):
-        return False
-    if node.HasField("ident"):
-        return not node.ident.name.startswith(("@", "device"))
-    if node.HasField("select"):
-        return not node.select.test_only
-    return node.HasField("call") and node.call.function in _OPENERS
 
 
 @lru_cache(maxsize=4096)

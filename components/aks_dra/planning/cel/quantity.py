@@ -12,7 +12,7 @@ from math import ceil
 
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-# Upstream takes digits with an optional point, "5." and ".5" and even "." and "Gi" (zero), then a suffix or an exponent.
+# Upstream takes digits with an optional point ("5.", ".5", and even "." and "Gi" for zero), then suffix or exponent.
 _FORM = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|))", re.ASCII)
 _NANO = 10**9
 _INT64 = 2**63

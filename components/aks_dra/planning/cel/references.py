@@ -31,7 +31,7 @@ class References:
         self._bound: dict[str, Any] = {
             node.comprehension.accu_var: node.comprehension.accu_init
             for node in self._nodes
-            if node.HasField("comprehension") and node.comprehension.iter_var.startswith("#")
+            if node.HasField("comprehension") and syntax.is_bind(node)
         }
         self.drivers = frozenset(self._compared_drivers())
 

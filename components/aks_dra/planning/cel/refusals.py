@@ -13,6 +13,7 @@ _PLACE = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*?)(?=\nERROR: <input>|\Z)",
 _ACROSS_NUMBERS = re.compile(
     r"no matching overload for '_(<|>|<=|>=)_' applied to '\((int|uint|double), (int|uint|double)\)'"
 )
+_OF_TEXTS = {"join", "min", "max", "isSorted"}
 _PARSED = {"matches", "find", "findAll", "duration", "timestamp"}
 
 
@@ -83,8 +84,14 @@ def _mixed(node: Any, types: dict[int, Any]) -> str | None:
 
 
 def _too_expensive(node: Any, types: dict[int, Any]) -> str | None:
-    """Comparisons whose cost Kubernetes cannot estimate, and therefore takes for infinite."""
-    if not node.HasField("call") or node.call.function not in {"_==_", "_!=_"}:
+    """What Kubernetes cannot estimate the cost of, and therefore takes for infinitely expensive."""
+    if not node.HasField("call"):
+        return None
+    if node.call.function in _OF_TEXTS and node.call.HasField("target"):
+        form = types.get(node.call.target.id)
+        holds_texts = form is not None and form.list_type.elem.primitive in syntax.TEXTS
+        return f"too expensive by Kubernetes' estimate: {node.call.function} of texts" if holds_texts else None
+    if node.call.function not in {"_==_", "_!=_"}:
         return None
     sides = [types.get(side.id) for side in node.call.args]
     for name, word in (("kubernetes.Quantity", "quantities"), ("kubernetes.Semver", "versions")):

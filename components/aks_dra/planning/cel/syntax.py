@@ -29,6 +29,7 @@ _FORMS: dict[str, dict[str, tuple[int, int | str, bool]]] = {
     "TypeEntry": {"key": (1, _INT64, False), "value": (2, "Type", False)},
     "Type": {
         "dyn": (1, "Empty", False),
+        "null": (2, _INT32, False),
         "primitive": (3, _INT32, False),
         "well_known": (5, _INT32, False),
         "list_type": (6, "ListType", False),
@@ -82,6 +83,7 @@ _FORMS: dict[str, dict[str, tuple[int, int | str, bool]]] = {
 # Which field of Expr a node fills; exactly one is set.
 KINDS = ("const", "ident", "select", "call", "list", "struct", "comprehension")
 BOOL = 1  # Type.primitive of a boolean
+TEXTS = (5, 6)  # and of strings and bytes
 
 
 def _classes() -> dict[str, Any]:
@@ -172,6 +174,18 @@ def wrap(node: Node, function: str, fresh_id: int, *further: Node) -> None:
         node.call.args.add().CopyFrom(argument)
 
 
+def is_bind(node: Node) -> bool:
+    """Whether a comprehension is a `cel.bind`, which loops over nothing."""
+    return str(node.comprehension.iter_var).startswith("#")
+
+
+def make_true(node: Node) -> None:
+    identifier = node.id
+    node.Clear()
+    node.id = identifier
+    node.const.bool_value = True
+
+
 def is_dynamic(form: Any) -> bool:
     """Whether the checker left the type open: `dyn`, or Kubernetes' `any` of an attribute."""
     return form is not None and (form.HasField("dyn") or form.well_known == 1)
@@ -199,6 +213,8 @@ def type_name(form: Any) -> str:
     """The type in words, for messages to people."""
     if form is None or is_dynamic(form):
         return "dyn"
+    if form.HasField("null"):
+        return "null"
     if form.primitive:
         return {1: "bool", 2: "int", 3: "uint", 4: "double", 5: "string", 6: "bytes"}.get(form.primitive, "dyn")
     if form.well_known:

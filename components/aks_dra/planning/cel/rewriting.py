@@ -1,0 +1,85 @@
+"""What is changed in a checked expression so that Google's engine evaluates it as Kubernetes does.
+
+1. A lookup in `device.attributes` or `device.capacity` goes to the map that holds unknown domains too, as empty maps.
+2. Loops run to their end. The engine (0.1.3) that leaves one early keeps the loop's variable, and a later `cel.bind`
+   takes it for its own: `[1, 2].exists(x, x == 1) && cel.bind(a, 5, a == 5)` is false there. Results are the
+   same, since `exists` and `all` absorb errors either way.
+3. Where a device has versions that the expression may come upon (`strict`): `==` and `in` raise where upstream does.
+4. Where it has values that only the node knows (`guarded`): reading one raises an error of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aks_dra.planning.cel import functions, syntax
+from aks_dra.planning.cel.environment import MAPS
+
+LOOKUPS = {"_[_]", "_[?_]", "_?._"}
+_OPENERS = {"_[_]", "orValue", "value", "first", "last"}
+_INDIRECT = {"dyn", "orValue", "or", "optional.of", "_?_:_"}
+
+
+def is_indirect(tree: syntax.Tree) -> bool:
+    """Whether values may be read, or come to be compared, by other ways than a name written out."""
+    for node in tree.nodes():
+        if node.HasField("comprehension"):
+            return True
+        if node.HasField("call"):
+            computed = node.call.function in LOOKUPS and not node.call.args[-1].HasField("const")
+            if computed or node.call.function in _INDIRECT:
+                return True
+    return False
+
+
+def rewritten(serialized: bytes, guarded: bool, strict: bool) -> bytes:
+    tree = syntax.Tree(serialized)
+    types = tree.types()
+    references = {entry.key: entry.value for entry in tree.checked.references}
+    nodes = list(tree.nodes())
+    fresh = max(node.id for node in nodes) + 1
+    for node in nodes:
+        looked_up = _looked_up(node)
+        if looked_up is not None and looked_up.HasField("ident") and looked_up.ident.name in MAPS:
+            looked_up.ident.name = references[looked_up.id].name = MAPS[looked_up.ident.name]
+    for step, node in enumerate(reversed(nodes)):  # children first: wrapping moves what is below
+        form = types.get(node.id)
+        if node.HasField("comprehension") and not syntax.is_bind(node):
+            syntax.make_true(node.comprehension.loop_condition)
+        if strict:
+            _compare_strictly(node, types, fresh + len(nodes) + step)
+        if guarded and _yields_value(node, form):
+            syntax.wrap(node, functions.READ, fresh + step)
+    return tree.serialize()
+
+
+def _looked_up(node: Any) -> Any:
+    """The map that a node looks a name up in."""
+    if node.HasField("select"):
+        return node.select.operand
+    if node.HasField("call") and node.call.function in LOOKUPS and not node.call.HasField("target"):
+        return node.call.args[0]
+    return None
+
+
+def _compare_strictly(node: Any, types: dict[int, Any], fresh: int) -> None:
+    if not node.HasField("call") or node.call.function not in {"_==_", "@in"} or len(node.call.args) != 2:
+        return
+    one, other = node.call.args
+    if not syntax.is_dynamic(types.get(one.id)):
+        return
+    if node.call.function == "_==_":
+        syntax.wrap(one, functions.COMPARABLE, fresh, other)
+    elif other.HasField("list") and all(element.HasField("const") for element in other.list.elements):
+        syntax.wrap(one, functions.HASHABLE, fresh)
+
+
+def _yields_value(node: Any, form: Any) -> bool:
+    """Whether a node may come to the value of an attribute or capacity."""
+    if not (syntax.is_dynamic(form) or syntax.is_message(form, "kubernetes.Quantity")):
+        return False
+    if node.HasField("ident"):
+        return not node.ident.name.startswith(("@", "device"))
+    if node.HasField("select"):
+        return not node.select.test_only
+    return node.HasField("call") and node.call.function in _OPENERS
