@@ -1,7 +1,7 @@
 """The simulation's own reader of the facts tables (components/aks_dra/facts/*.toml).
 
-It shares no code with the package, on purpose: what the simulation makes of the tables is a second opinion on what the
-package planned from them.
+It shares no code with the package, on purpose: what the simulation makes of the tables is a second opinion on what
+the package planned from them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def size(name: str) -> Size:
-    """A VM size by name, whatever its case; those outside the table by the rule of their names, GPU families excepted."""
+    """A VM size by name, whatever its case; one outside the table by the rule of names, GPU families excepted."""
     rows = {key.lower(): (key, row) for key, row in table("vm_sizes").get("size", {}).items()}
     if name.lower() in rows:
         key, row = rows[name.lower()]
@@ -86,3 +86,7 @@ def kubernetes_versions() -> dict[str, str]:
     """Each minor version in the table with its latest patch, .0 where the table does not know it."""
     rows = table("kubernetes").get("version", {})
     return {minor: str(row.get("latest_patch") or f"{minor}.0") for minor, row in rows.items()}
+
+
+def default_version() -> str:
+    return str(table("kubernetes")["default"])

@@ -1,2 +1,3 @@
-"""Azure Resource Manager on a laptop: the few resource types that the components use, with ARM's rules, served to the real
-engine as the plugin `pulumi-resource-azure-native`. Nothing here can reach Azure."""
+"""Azure Resource Manager on a laptop: the few resource types that the components use, with ARM's rules, served to the
+real engine as the plugin `pulumi-resource-azure-native`. Nothing here can reach Azure.
+"""

@@ -1,7 +1,7 @@
 """What every part of the simulated Azure speaks: ids, errors in ARM's words, and values that never change.
 
-Only the subscription of zeros exists here, and no real Azure has it: that is what keeps a real stack from being served by
-the simulation, and a simulated one from reaching Azure.
+Only the subscription of zeros exists here, and no real Azure has it: that is what keeps a real stack from being
+served by the simulation, and a simulated one from reaching Azure.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def group_id(name: str) -> str:
 
 
 def type_of(resource_id: str) -> str:
-    """`Microsoft.ContainerService/managedClusters/agentPools` of such an id; a group's type where no provider is named."""
+    """`Microsoft.ContainerService/managedClusters/agentPools` of such an id; a group's type without a provider."""
     parts = segments(resource_id)
     last = max((index for index, part in enumerate(parts) if part.lower() == "providers"), default=-1)
     if last < 0:

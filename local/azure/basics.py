@@ -1,4 +1,6 @@
-"""The types around a cluster: resource groups, networks, subnets, Log Analytics. Little more than records with ARM's outputs."""
+"""The types around a cluster: resource groups, networks, subnets, Log Analytics. Little more than records with ARM's
+outputs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ def put_group(store: Store, resource_id: str, body: Properties) -> Record:
         raise ArmError(
             409,
             "InvalidResourceGroupLocation",
-            f"Invalid resource group location '{body['location']}'. The Resource group already exists in location '{old.properties['location']}'.",
+            f"Invalid resource group location '{body['location']}'. The Resource group already exists "
+            f"in location '{old.properties['location']}'.",
         )
     answer = {
         **body,
@@ -79,7 +82,8 @@ def write_subnet(store: Store, resource_id: str, body: Properties, network: Prop
             raise ArmError(
                 400,
                 "NetcfgInvalidSubnet",
-                f"Subnet '{name}' is not valid because its IP address range is outside the IP address range of virtual network.",
+                f"Subnet '{name}' is not valid because its IP address range is outside the IP address "
+                "range of virtual network.",
             )
     for other in store.children(arm.parent_of(resource_id)):
         if other.token == SUBNET and other.id.lower() != resource_id.lower():
@@ -88,7 +92,8 @@ def write_subnet(store: Store, resource_id: str, body: Properties, network: Prop
                 raise ArmError(
                     400,
                     "NetcfgSubnetRangesOverlap",
-                    f"Subnet '{name}' is not valid because its IP address range overlaps with that of an existing subnet.",
+                    f"Subnet '{name}' is not valid because its IP address range overlaps with that of "
+                    "an existing subnet.",
                 )
     answer = {**body, **common(TYPES[SUBNET], name), "provisioningState": "Succeeded"}
     return store.put(Record(resource_id, SUBNET, answer))

@@ -1,7 +1,7 @@
 """Managed clusters: their rules, their answers, and the pools that are written inside them.
 
-All clusters of the simulation have the one local API server behind them. Deleting the last one therefore empties it, since a
-new cluster starts empty.
+All clusters of the simulation have the one local API server behind them. Deleting the last one therefore empties it,
+since a new cluster starts empty.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import ipaddress
 from dataclasses import replace
 from typing import Any
 
+from local import facts
 from local.azure import arm, identity, models, nodes, pools, rules, wipe
 from local.azure.arm import ArmError, Properties, invalid
-from local.azure.store import Record, Store
+from local.azure.store import Incomplete, Record, Store
 from local.azure.types import CLUSTER, GROUP, TYPES, common
 
 TOP_LEVEL = ("location", "tags", "identity", "sku", "kind", "extendedLocation")
@@ -31,7 +32,7 @@ def put(store: Store, resource_id: str, body: Properties) -> Record:
     before = old.properties if old is not None and old.born else {}
     check(name, arm.group_of(resource_id), body, before)
     answer = complete(resource_id, body, before)
-    claim_node_group(store, resource_id, answer)
+    check_node_group(store, resource_id, str(answer["nodeResourceGroup"]))
     revision = old.revision + 1 if old is not None else 1
     answer |= {**common(TYPES[CLUSTER], name), "eTag": arm.stable_uuid(resource_id, str(revision))}
     born = bool(before)
@@ -47,12 +48,13 @@ def put(store: Store, resource_id: str, body: Properties) -> Record:
         full = pools.complete(store, cluster, str(profile["name"]), inline, there, f"agentPoolProfiles[{index}]")
         written.append((pool_id, full, there))
     store.put(cluster)
+    write_node_group(store, resource_id, answer)
     try:
         for pool_id, full, there in written:
             pools.write(store, cluster, pool_id, full, there)
-    except ArmError:
-        store.put(replace(cluster, properties={**answer, "provisioningState": "Failed"}))
-        raise
+    except ArmError as error:
+        failed = replace(cluster, properties={**answer, "provisioningState": "Failed"})
+        raise Incomplete(error, store.put(failed)) from error
     return store.put(replace(cluster, properties={**answer, "provisioningState": "Succeeded"}, born=True))
 
 
@@ -72,7 +74,8 @@ def check(name: str, group: str, body: Properties, before: Properties) -> None:
     if len(prefix) > 54 or not prefix[0].isalnum() or not prefix[-1].isalnum() or not prefix.replace("-", "").isalnum():
         raise invalid(
             "dnsPrefix",
-            f"DNSPrefix '{prefix}' is invalid. DNSPrefix must contain between 1 and 54 characters and can contain only letters, "
+            f"DNSPrefix '{prefix}' is invalid. DNSPrefix must contain between 1 and 54 characters and "
+            "can contain only letters, "
             "numbers, and hyphens. It must start with a letter or a number and must end with a letter or a number.",
         )
     if not before and not (body.get("identity") or body.get("servicePrincipalProfile")):
@@ -178,7 +181,7 @@ def complete(resource_id: str, body: Properties, before: Properties) -> Properti
     given = {key: value for key, value in body.items() if value is not None and key != "agentPoolProfiles"}
     place = arm.location(str(body.get("location") or before.get("location")))
     name, group = arm.name_of(resource_id), arm.group_of(resource_id)
-    version = str(given.get("kubernetesVersion") or before.get("kubernetesVersion") or "1.36")
+    version = str(given.get("kubernetesVersion") or before.get("kubernetesVersion") or facts.default_version())
     uid = arm.stable_uuid(resource_id, "uid")
     prefix = str(given.get("dnsPrefix") or given.get("fqdnSubdomain") or before.get("dnsPrefix"))
     host = f"{prefix}-{arm.stable_uuid(resource_id, 'host')[:8]}"
@@ -223,25 +226,23 @@ def complete(resource_id: str, body: Properties, before: Properties) -> Properti
     return {key: value for key, value in answer.items() if value is not None}
 
 
-def claim_node_group(store: Store, resource_id: str, answer: Properties) -> None:
+def check_node_group(store: Store, resource_id: str, name: str) -> None:
     """The node resource group is the cluster's own; one that is there already belongs to somebody."""
-    name = str(answer["nodeResourceGroup"])
     there = store.get(arm.group_id(name))
     if there is not None and str(there.properties.get("managedBy", "")).lower() != resource_id.lower():
-        raise ArmError(
-            409,
-            "NodeResourceGroupAlreadyExists",
-            f"The node resource group '{name}' already exists.",
-            "nodeResourceGroup",
-        )
-    if there is None:
-        held = {
-            **common(TYPES[GROUP], name),
-            "location": answer["location"],
-            "managedBy": resource_id,
-            "properties": {"provisioningState": "Succeeded"},
-        }
-        store.put(Record(arm.group_id(name), GROUP, held))
+        text = f"The node resource group '{name}' already exists."
+        raise ArmError(409, "NodeResourceGroupAlreadyExists", text, "nodeResourceGroup")
+
+
+def write_node_group(store: Store, resource_id: str, properties: Properties) -> None:
+    name = str(properties["nodeResourceGroup"])
+    held = {
+        **common(TYPES[GROUP], name),
+        "location": properties["location"],
+        "managedBy": resource_id,
+        "properties": {"provisioningState": "Succeeded"},
+    }
+    store.put(Record(arm.group_id(name), GROUP, held))
 
 
 def answer(store: Store, record: Record) -> Properties:

@@ -1,11 +1,11 @@
 """Faults on demand, so that recovery can be tested: delays, and refusals that happen a given number of times.
 
-They come from `faults.json` in the simulated Azure's folder and from the variable AKS_DRA_LOCAL_AZURE_FAULTS (the same JSON,
-or the path of such a file), a list of
+They come from `faults.json` in the simulated Azure's folder and from the variable AKS_DRA_LOCAL_AZURE_FAULTS (the same
+JSON, or the path of such a file), a list of
     {"type": "azure-native:containerservice:AgentPool", "operation": "create", "name": "h100",
      "delay": 2.5, "code": "AllocationFailed", "status": 409, "message": "...", "times": 1, "when": "before"}
-Every key but `delay` or `code` may be left out. `when: after` does the work and then fails: what a lost answer looks like.
-How often each has struck is kept on disk, since the next run is another process.
+Every key but `delay` or `code` may be left out. `when: after` does the work and then fails: what a lost answer looks
+like. How often each has struck is kept on disk, since the next run is another process.
 """
 
 from __future__ import annotations

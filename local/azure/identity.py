@@ -1,4 +1,6 @@
-"""Identities and what they may do: object ids that follow from names, so that a simulated one is the same in every run."""
+"""Identities and what they may do: object ids that follow from names, so that a simulated one is the same in every
+run.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,8 @@ def put_role_assignment(store: Store, resource_id: str, body: Properties) -> Rec
             raise ArmError(
                 409,
                 "RoleAssignmentExists",
-                f"The role assignment already exists. The ID of the existing role assignment is {arm.name_of(other.id)}.",
+                f"The role assignment already exists. The ID of the existing role assignment is "
+                f"{arm.name_of(other.id)}.",
             )
     old = store.get(resource_id)
     now = datetime.datetime.now(datetime.UTC).isoformat()

@@ -1,8 +1,8 @@
 """The door to the local API server: its kubeconfig, requests, and one clear text when it cannot be reached.
 
-Only an address of this machine is accepted: whatever a kubeconfig file came to hold, the simulation never touches another
-cluster. Plain requests rather than the official client's models: those drop fields that they do not know, and take two
-seconds to import in each plugin process.
+Only an address of this machine is accepted: whatever a kubeconfig file came to hold, the simulation never touches
+another cluster. Plain requests rather than the official client's models: those drop fields that they do not know, and
+take two seconds to import in each plugin process.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def client() -> Iterator[Api]:
         raise ArmError(503, "LocalControlPlaneUnreachable", text) from error
     except Refused as error:
         if error.status in (401, 403):
-            text = f"The local Kubernetes API server at {api.server} refuses the kubeconfig {state.kubeconfig()}: {error}. {START}"
+            where = f"The local Kubernetes API server at {api.server} refuses the kubeconfig {state.kubeconfig()}"
+            text = f"{where}: {error}. {START}"
             raise ArmError(503, "LocalControlPlaneUnreachable", text) from error
         raise ArmError(500, "LocalControlPlaneError", f"The local Kubernetes API server answered {error}") from error
     finally:

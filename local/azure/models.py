@@ -1,13 +1,14 @@
 """Asks Azure's own Python models (azure-mgmt-containerservice) what a request may hold.
 
-The service decodes strictly: a property that it does not know, a value of the wrong type, a word outside an enumeration and
-a missing required property are refused, with nothing done. The package's models do not refuse by themselves, but they say
-all of it in their annotations; this walks them.
+The service decodes strictly: a property that it does not know, a value of the wrong type, a word outside an
+enumeration and a missing required property are refused, with nothing done. The package's models do not refuse by
+themselves, but they say all of it in their annotations; this walks them.
 """
 
 from __future__ import annotations
 
 import datetime
+import inspect
 import sys
 import typing
 from enum import EnumMeta
@@ -45,7 +46,7 @@ def fields(model: type) -> dict[str, tuple[Any, bool]]:
     hints: dict[str, Any] = {}
     for part in reversed(model.__mro__):
         scope = {**vars(sys.modules[part.__module__]), "_models": models()}
-        for name, hint in part.__dict__.get("__annotations__", {}).items():
+        for name, hint in inspect.get_annotations(part).items():
             hints[name] = eval(hint, scope) if isinstance(hint, str) else hint  # the package's own annotations
     found: dict[str, tuple[Any, bool]] = {}
     for part in reversed(model.__mro__):

@@ -1,8 +1,9 @@
 """The Nodes of a pool in the local API server: as many as the pool has, with what AKS and the pool put on them.
 
-Everything is brought to the wanted state from whatever is there, since a run may have been killed anywhere. Labels and taints
-of others (NVIDIA's programs, Kubernetes' own conditions) are never touched: each Node carries an annotation with the keys
-that came from here. Capacity is set once, at birth; what becomes of it later is for the device plugins that are simulated.
+Everything is brought to the wanted state from whatever is there, since a run may have been killed anywhere. Labels
+and taints of others (NVIDIA's programs, Kubernetes' own conditions) are never touched: each Node carries an
+annotation with the keys that came from here. Capacity is set once, at birth; what becomes of it later is for the
+device plugins that are simulated.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def labels(cluster: Properties, name: str, pool: Properties, size: facts.Size, h
 
 
 def resources(size: facts.Size, pool: Properties) -> tuple[dict[str, str], dict[str, str]]:
-    """Capacity of the machine, and what AKS leaves of it: CPU by its table, memory by its formula of version 1.29 and later."""
+    """Capacity of the machine, and what AKS leaves of it: CPU by its table, memory by its formula since 1.29."""
     pods = int(pool.get("maxPods", 110))
     memory, disk = size.memory_gib * GIB, int(pool.get("osDiskSizeGB") or 128)
     reserved_cpu = next(millis for cores, millis in RESERVED_CPU if size.vcpus >= cores)
@@ -139,7 +140,7 @@ def manifest(want: Wanted, index: int) -> dict[str, Any]:
         "kind": "Node",
         "metadata": {
             "name": want.names[index],
-            "labels": own,
+            "labels": dict(own),
             "annotations": {**want.annotations, OURS: ours(own, want.taints)},
         },
         "spec": {

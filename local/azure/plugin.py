@@ -1,7 +1,9 @@
-"""`pulumi-resource-azure-native` for the local stack: the engine's ResourceProvider protocol in front of the simulated Azure.
+"""`pulumi-resource-azure-native` for the local stack: the engine's ResourceProvider protocol in front of the
+simulated Azure.
 
-It never talks to Azure and must not be mistaken for what does: it takes the subscription of zeros only, refuses to start work
-in an environment that holds credentials for Azure, and says what it is when asked (`azure-native:aksdra:whatAreYou`).
+It never talks to Azure and must not be mistaken for what does: it takes the subscription of zeros only, refuses to
+start work in an environment that holds credentials for Azure, and says what it is when asked (`azure-
+native:aksdra:whatAreYou`).
 """
 
 from __future__ import annotations
@@ -14,16 +16,18 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.any_pb2 import Any as Any_
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Struct
+from google.rpc.status_pb2 import Status
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from local import state
 from local.azure import functions, provider, types
 from local.azure.arm import SUBSCRIPTION, ArmError, Properties
 from local.azure.service import Service
-from local.azure.store import Store
+from local.azure.store import Incomplete, Store
 from local.engine.serve import serve
 
 Answer = TypeVar("Answer")
@@ -73,7 +77,8 @@ def refusal(configured: Properties, environment: dict[str, str]) -> str:
     found = sorted(name for name in environment if name.startswith(("ARM_", "AZURE_")))
     if found:
         return (
-            f"The simulated Azure refuses to run where {', '.join(found)} is set: such variables are meant for the real Azure. "
+            f"The simulated Azure refuses to run where {', '.join(found)} is set: such variables are "
+            "meant for the real Azure. "
             "Unset them for the local stack, or take this plugin off PATH for a real one."
         )
     secrets = [name for name in CREDENTIALS if configured.get(name) not in (None, "", "false", False)]
@@ -85,7 +90,8 @@ def refusal(configured: Properties, environment: dict[str, str]) -> str:
     what = f"azure-native:subscriptionId is {given}" if given else "azure-native:subscriptionId is not set"
     return (
         f"This is the simulated Azure of the local stack, and {what}. It serves the subscription {SUBSCRIPTION} only. "
-        "A real stack needs the real azure-native plugin: take the simulated one off PATH (or set PULUMI_IGNORE_AMBIENT_PLUGINS=true)."
+        "A real stack needs the real azure-native plugin: take the simulated one off PATH (or set "
+        "PULUMI_IGNORE_AMBIENT_PLUGINS=true)."
     )
 
 
@@ -135,12 +141,17 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             acceptSecrets=False, supportsPreview=True, acceptResources=False, acceptOutputs=False
         )
 
-    def guarded(self, context: grpc.ServicerContext, what: str, work: Callable[[], Answer]) -> Answer:
+    def guarded(
+        self, context: grpc.ServicerContext, what: str, work: Callable[[], Answer], inputs: Properties | None = None
+    ) -> Answer:
         """Runs one request; a refusal of the simulated Azure becomes the error that the engine shows."""
         if not self.ready.is_set():
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, "The simulated Azure has not been configured.")
         try:
             return work()
+        except Incomplete as error:
+            half_made(context, error.record.id, self.service.answer(error.record), inputs or {}, f"{what}: {error}")
+            raise
         except ArmError as error:
             context.abort(grpc.StatusCode.UNKNOWN, f"{what}: {error}" if what else str(error))
             raise
@@ -160,7 +171,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 request.randomSeed,
                 plain(request.news),
                 plain(request.olds),
-                self.configured.get("location", ""),
+                self.service.default_location(plain(request.news), self.configured.get("location", "")),
             )
             reasons = [
                 provider_pb2.CheckFailure(property=failure.property, reason=failure.reason) for failure in failures
@@ -178,8 +189,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             return provider_pb2.DiffResponse(
                 changes=provider_pb2.DiffResponse.DIFF_SOME if found else provider_pb2.DiffResponse.DIFF_NONE,
                 replaces=replaces,
-                # The same name cannot be had twice.
-                deleteBeforeReplace=bool(replaces) and not any(path in kind.parameters for path in replaces),
+                # As the provider has it. It knows nothing of `replaceOnChanges`: that is the engine's.
+                deleteBeforeReplace=bool(replaces),
                 diffs=sorted({change.path.split(".")[0].split("[")[0] for change in found}),
                 detailedDiff={
                     path: provider_pb2.PropertyDiff(kind=KINDS[(change.kind, change.replaces)], inputDiff=True)
@@ -194,20 +205,20 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         def work() -> Any:
             kind, inputs = types.of(token(request)), plain(request.properties)
             if request.preview:
-                return provider_pb2.CreateResponse(properties=bag(provider.preview(kind, inputs)))
+                return provider_pb2.CreateResponse(properties=bag(provider.preview(kind, inputs, {})))
             resource_id, outputs = self.service.create(kind, inputs)
             return provider_pb2.CreateResponse(id=resource_id, properties=bag(outputs))
 
-        return self.guarded(context, "creating", work)
+        return self.guarded(context, "creating", work, plain(request.properties))
 
     def Update(self, request: Any, context: grpc.ServicerContext) -> Any:
         def work() -> Any:
             kind, inputs = types.of(token(request)), plain(request.news)
             if request.preview:
-                return provider_pb2.UpdateResponse(properties=bag(provider.preview(kind, inputs)))
+                return provider_pb2.UpdateResponse(properties=bag(provider.preview(kind, inputs, plain(request.olds))))
             return provider_pb2.UpdateResponse(properties=bag(self.service.update(kind, request.id, inputs)))
 
-        return self.guarded(context, "updating", work)
+        return self.guarded(context, "updating", work, plain(request.news))
 
     def Read(self, request: Any, context: grpc.ServicerContext) -> Any:
         def work() -> Any:
@@ -240,6 +251,21 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             )
 
         return self.guarded(context, request.tok, work)
+
+
+def half_made(
+    context: grpc.ServicerContext, resource_id: str, outputs: Properties, inputs: Properties, reason: str
+) -> None:
+    """Tells the engine that a resource exists but is not complete: it is recorded, and the next run updates it."""
+    detail = Any_()
+    detail.Pack(
+        provider_pb2.ErrorResourceInitFailed(
+            id=resource_id, properties=bag(outputs), inputs=bag(inputs), reasons=[reason]
+        )
+    )
+    status = Status(code=grpc.StatusCode.UNKNOWN.value[0], message=reason, details=[detail])
+    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    context.abort(grpc.StatusCode.UNKNOWN, reason)
 
 
 def token(request: Any) -> str:

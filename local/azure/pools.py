@@ -1,7 +1,7 @@
 """Agent pools: a PUT checks, records, brings the Nodes, and records success, in that order.
 
-So a run that is killed leaves at worst a record that says Creating or Updating, and the same PUT again converges. A pool whose
-Nodes could not be made stays, as Failed, as Azure's do.
+So a run that is killed leaves at worst a record that says Creating or Updating, and the same PUT again converges. A
+pool whose Nodes could not be made stays, as Failed, as Azure's do.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from local import facts
 from local.azure import arm, models, nodes, rules
 from local.azure.arm import ArmError, Properties
-from local.azure.store import Record, Store
+from local.azure.store import Incomplete, Record, Store
 from local.azure.types import POOL, TYPES, common
 
 IMAGE_RELEASE = "202611.10.0"
@@ -130,9 +130,8 @@ def write(store: Store, cluster: Record, resource_id: str, pool: Properties, old
     record("Updating" if born else "Creating", born)
     try:
         nodes.apply(nodes.wanted(cluster.id, cluster.properties, name, pool))
-    except ArmError:
-        record("Failed", born)
-        raise
+    except ArmError as error:
+        raise Incomplete(error, record("Failed", born)) from error
     return record("Succeeded", True)
 
 
@@ -146,7 +145,8 @@ def check_not_last_system(store: Store, cluster_id: str, name: str) -> None:
         raise ArmError(
             400,
             "OperationNotAllowed",
-            f"Agent pool '{name}' cannot be deleted or become a user pool: there must be at least one system agent pool in the cluster.",
+            f"Agent pool '{name}' cannot be deleted or become a user pool: there must be at least one "
+            "system agent pool in the cluster.",
         )
 
 

@@ -35,8 +35,8 @@ def check(
     if not inputs.get(own):
         # A name once given stays.
         inputs[own] = olds.get(own) or auto_name(kind, name, seed or urn.encode())
-    if kind.has_location and not inputs.get("location") and location:
-        inputs["location"] = location
+    if kind.has_location and not inputs.get("location") and (olds.get("location") or location):
+        inputs["location"] = olds.get("location") or location
     if isinstance(inputs.get("location"), str) and inputs["location"] != UNKNOWN:
         inputs["location"] = arm.location(inputs["location"])
     failures = [
@@ -53,7 +53,7 @@ def check(
     for key, pattern in kind.parameters.items():
         value = inputs.get(key)
         if value and value != UNKNOWN and not re.match(pattern, str(value)):
-            failures.append(Failure(key, f"'{key}' with value '{value}' does not satisfy expression '{pattern}'"))
+            failures.append(Failure(key, f"'{key}' does not match expression '{pattern}': {value}"))
     return inputs, failures
 
 
@@ -134,12 +134,16 @@ def same(old: Any, new: Any) -> bool:
     return bool(old == new)
 
 
-def preview(kind: ArmType, inputs: Properties) -> Properties:
+# What an update never changes, so that a preview can hand it on.
+STABLE = ("name", "location")
+
+
+def preview(kind: ArmType, inputs: Properties, old: Properties) -> Properties:
     """What a resource will answer as far as it is known before: its inputs, and unknowns for what Azure will say."""
-    outputs = {key: value for key, value in inputs.items() if key not in kind.parameters or key in kind.computed}
-    for key in ("name", "type", "azureApiVersion", *kind.computed):
-        outputs[key] = UNKNOWN if key not in inputs or key in kind.computed else inputs[key]
-    return outputs
+    outputs = {key: value for key, value in inputs.items() if key not in kind.parameters}
+    outputs |= dict.fromkeys(("name", "azureApiVersion", *kind.computed), UNKNOWN)
+    outputs.setdefault("type", UNKNOWN)
+    return outputs | {key: old[key] for key in STABLE if key in old}
 
 
 def refreshed(old_inputs: Properties, old: Properties, new: Properties) -> Properties:

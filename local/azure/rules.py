@@ -1,6 +1,8 @@
-"""What AKS refuses of an agent pool, in its own codes: names, counts, spot, labels, taints, versions, immutable fields.
+"""What AKS refuses of an agent pool, in its own codes: names, counts, spot, labels, taints, versions, immutable
+fields.
 
-Rules of the service, not of the provider: they hold for inline pools and for AgentPools alike, at create and at update.
+Rules of the service, not of the provider: they hold for inline pools and for AgentPools alike, at create and at
+update.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ def check_name(name: str, pool: Properties, path: str) -> None:
     if not re.match(POOL_NAME, name) or len(name) > most:
         raise invalid(
             f"{path}.name",
-            f"Invalid agent pool name '{name}': it must start with a lowercase letter, have max length of {most}, and only have "
+            f"Invalid agent pool name '{name}': it must start with a lowercase letter, have max "
+            f"length of {most}, and only have "
             "characters a-z0-9. Please see https://aka.ms/aks-naming-rules for more details.",
         )
 
@@ -152,7 +155,8 @@ def check_label(key: str, value: Any, path: str) -> None:
     if reserved and not (within(prefix, "kubelet.kubernetes.io") or within(prefix, "node.kubernetes.io")):
         raise invalid(
             path,
-            f"Label '{key}' is not allowed: in the namespaces kubernetes.io and k8s.io, only the prefixes kubelet.kubernetes.io "
+            f"Label '{key}' is not allowed: in the namespaces kubernetes.io and k8s.io, only the "
+            "prefixes kubelet.kubernetes.io "
             "and node.kubernetes.io may be set.",
         )
 
@@ -187,7 +191,8 @@ def check_taints(pool: Properties, path: str) -> None:
         if any(text != "CriticalAddonsOnly=true:NoSchedule" for text in hard):
             raise invalid(
                 path,
-                f"A system node pool may only have the taint CriticalAddonsOnly=true:NoSchedule, not {', '.join(hard)}.",
+                f"A system node pool may only have the taint CriticalAddonsOnly=true:NoSchedule, not "
+                f"{', '.join(hard)}.",
             )
 
 
@@ -214,7 +219,8 @@ def check_version(pool: str, cluster: str) -> None:
         raise ArmError(
             400,
             "NodePoolMcVersionIncompatible",
-            f"Node pool version {pool} and control plane version {cluster} are incompatible. Minor version of node pool version "
+            f"Node pool version {pool} and control plane version {cluster} are incompatible. Minor "
+            "version of node pool version "
             f"{minor(pool)} is {word} than control plane version {minor(cluster)}. For more information, please check "
             "https://aka.ms/version-skew-policy.",
         )
@@ -235,7 +241,8 @@ def resolve_version(asked: str, location: str) -> str:
         raise ArmError(
             400,
             "K8sVersionNotSupported",
-            f"Version {asked} is not supported in this region ({location}). Served are {', '.join(sorted(served.values()))}. "
+            f"Version {asked} is not supported in this region ({location}). "
+            f"Served are {', '.join(sorted(served.values()))}. "
             "Please use [az aks get-versions] command to get the supported version list in this region.",
         )
     return latest if len(parts) == 2 else asked

@@ -1,8 +1,8 @@
 """The simulated Resource Manager as a whole: PUT, GET and DELETE of anything, with what holds for every type.
 
-The parent must exist, its location is fixed, one request at a time works on an id, a group takes everything in it along; and
-creating what exists is an update, as a PUT is (the real provider looks first and refuses; the
-variable AKS_DRA_LOCAL_AZURE_STRICT makes this one do so too).
+The parent must exist, its location is fixed, one request at a time works on an id, a group takes everything in it
+along; and creating what exists is an update, as a PUT is (the real provider looks first and refuses; the variable
+AKS_DRA_LOCAL_AZURE_STRICT makes this one do so too).
 """
 
 from __future__ import annotations
@@ -71,10 +71,16 @@ class Service:
             raise ArmError(
                 409,
                 "InvalidResourceLocation",
-                f"The resource '{arm.name_of(resource_id)}' already exists in location '{old.properties['location']}' in resource group "
+                f"The resource '{arm.name_of(resource_id)}' already exists in location "
+                f"'{old.properties['location']}' in resource group "
                 f"'{group}'. A resource with the same name cannot be created in location '{inputs['location']}'. "
                 "Please select a new resource name.",
             )
+
+    def default_location(self, inputs: Properties, configured: str) -> str:
+        """Where a resource goes that does not say: where the configuration says, or where its group is."""
+        group = self.store.get(arm.group_id(str(inputs.get("resourceGroupName") or "-")))
+        return configured or (str(group.properties["location"]) if group is not None else "")
 
     def read(self, resource_id: str) -> Record | None:
         """What a GET finds; a resource on its way out is gone, one that never came to be is as it was recorded."""

@@ -1,7 +1,7 @@
 """The records of the simulated Azure: one JSON file per ARM id, below one folder.
 
-Several plugin processes live at once (the engine starts one per provider, and a killed engine leaves some behind), so a file
-is replaced in one step, and whatever reads and then writes holds a file lock that ends with its process.
+Several plugin processes live at once (the engine starts one per provider, and a killed engine leaves some behind), so
+a file is replaced in one step, and whatever reads and then writes holds a file lock that ends with its process.
 """
 
 from __future__ import annotations
@@ -39,6 +39,14 @@ class Record:
         return str(self.properties.get("provisioningState", "Succeeded"))
 
 
+class Incomplete(arm.ArmError):
+    """A refusal in the middle: the resource exists, as Failed, and the same request again may complete it."""
+
+    def __init__(self, cause: arm.ArmError, record: Record) -> None:
+        super().__init__(cause.status, cause.code, cause.message, cause.target)
+        self.record = record
+
+
 class Store:
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -62,10 +70,8 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(record), indent=1, sort_keys=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        # No fsync: what has to be outlived is a killed process, not a machine without power.
+        temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
         return record
 
@@ -94,7 +100,8 @@ class Store:
             raise arm.ArmError(
                 500,
                 "LocalStateUnreadable",
-                f"The simulated Azure cannot read its record {path}: {error}. Delete that file, or the whole folder {self.root}, "
+                f"The simulated Azure cannot read its record {path}: {error}. Delete that file, or "
+                f"the whole folder {self.root}, "
                 "and run `make up` again.",
             ) from error
 

@@ -1,7 +1,8 @@
-"""The resource types that exist here, by azure-native's tokens: where each lives in ARM, and what the provider itself decides.
+"""The resource types that exist here, by azure-native's tokens: where each lives in ARM, and what the provider itself
+decides.
 
-`replaces` is the provider's own list for these types (its replacement.go, read in 2026), not ARM's: what ARM refuses to
-change beyond it is refused at update, as there.
+`replaces` is the provider's own list for these types (its replacement.go, read in 2026), not ARM's: what ARM refuses
+to change beyond it is refused at update, as there.
 """
 
 from __future__ import annotations

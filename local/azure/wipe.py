@@ -1,7 +1,8 @@
 """Empties the local API server when its last cluster is deleted.
 
-On Azure everything in a cluster goes with it, and the engine counts on that: it does not delete what is marked as deleted with
-the cluster. What Kubernetes and its controllers put there themselves stays, and what carries the label that says keep.
+On Azure everything in a cluster goes with it, and the engine counts on that: it does not delete what is marked as
+deleted with the cluster. What Kubernetes and its controllers put there themselves stays, and what carries the label
+that says keep.
 """
 
 from __future__ import annotations
@@ -110,8 +111,7 @@ def kept(item: dict[str, Any]) -> bool:
         KEEP_LABEL in labels
         or "kubernetes.io/bootstrapping" in labels
         or "kube-aggregator.kubernetes.io/automanaged" in labels
-        or name.startswith("system:")
-        or name.startswith("system-")
+        or name.startswith(("system:", "system-"))
     )
 
 

@@ -1,1 +1,3 @@
-"""What the engine needs and a bare machine lacks: a Python language host, and the launchers that put our plugins on PATH."""
+"""What the engine needs and a bare machine lacks: a Python language host, and the launchers that put our plugins on
+PATH.
+"""

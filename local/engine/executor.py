@@ -1,8 +1,8 @@
 """Runs one Pulumi program: connects the SDK to the engine, then runs the program's `__main__.py` inside a stack.
 
 Run by file name with the program's own interpreter, which may be one that knows nothing of this project: so this file
-imports only the standard library and pulumi. What to run comes as JSON on stdin (configuration can hold secrets, and an
-environment is easy to read and small).
+imports only the standard library and pulumi. What to run comes as JSON on stdin (configuration can hold secrets, and
+an environment is easy to read and small).
 
 Exit code 32 tells the host that the reason has been shown already.
 """
@@ -10,6 +10,7 @@ Exit code 32 tells the host that the reason has been shown already.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -83,7 +84,7 @@ def run(program: str, parallel: int) -> int:
         return error.code or 0
     except KeyboardInterrupt:
         return SHOWN
-    except BaseException as error:  # noqa: BLE001 whatever a program raises is shown to its writer
+    except BaseException as error:
         log.error("Program failed with an unhandled exception:\n" + from_program(error, program))
         return SHOWN
     finally:
@@ -126,10 +127,8 @@ def end(loop: asyncio.AbstractEventLoop) -> None:
     for task in pending:
         task.cancel()
     if pending:
-        try:
+        with contextlib.suppress(RuntimeError, asyncio.CancelledError):
             loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
-        except (RuntimeError, asyncio.CancelledError):
-            pass
     loop.close()
     sys.stdout.flush()
     sys.stderr.flush()

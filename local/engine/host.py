@@ -1,12 +1,13 @@
 """A small Python language host, `pulumi-language-python`, for machines where the ordinary one is missing.
 
 The ordinary host comes with Pulumi's own installation; an engine built from its Go modules has none. It serves what
-`pulumi preview`, `up`, `destroy`, `refresh` and `install` ask of a language and nothing else: no program or SDK generation.
-The program is a process of its own, so that a crash of it is an answer and not the end of the host.
+`pulumi preview`, `up`, `destroy`, `refresh` and `install` ask of a language and nothing else: no program or SDK
+generation. The program is a process of its own, so that a crash of it is an answer and not the end of the host.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
 import subprocess
@@ -48,8 +49,8 @@ class Host(language_pb2_grpc.LanguageRuntimeServicer):
     def GetPluginInfo(self, request: Any, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
         return plugin_pb2.PluginInfo(version=VERSION)
 
-    # Both lists stay empty: the engine then gets a plugin when the first resource asks for it, as it would anyway, and does
-    # not look on the network for the plugins of packages that are installed and not used.
+    # Both lists stay empty: the engine then gets a plugin when the first resource asks for it, as it would anyway, and
+    # does not look on the network for the plugins of packages that are installed and not used.
     def GetRequiredPackages(self, request: Any, context: grpc.ServicerContext) -> Any:
         return language_pb2.GetRequiredPackagesResponse()
 
@@ -98,10 +99,8 @@ class Host(language_pb2_grpc.LanguageRuntimeServicer):
         with self.lock:
             self.running.add(child)
         try:
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 child.communicate(order)
-            except BrokenPipeError:
-                pass
             return child.wait()
         finally:
             with self.lock:

@@ -18,7 +18,7 @@ PROGRAMS = {
 
 
 def write_launchers(bin_dir: Path) -> None:
-    """Writes both launchers into `bin_dir`; one that is there already is replaced in one step, for it may be running."""
+    """Writes both launchers into `bin_dir`; one that is there already is replaced in one step: it may be running."""
     bin_dir.mkdir(parents=True, exist_ok=True)
     for name, module in PROGRAMS.items():
         path = bin_dir / name

@@ -1,7 +1,7 @@
 """Which interpreter runs a program, and how its requirements get there.
 
-The rule is the ordinary host's: `virtualenv` among the runtime's options is relative to the project's root; without it the
-interpreter that runs this host runs the program too.
+The rule is the ordinary host's: `virtualenv` among the runtime's options is relative to the project's root; without
+it the interpreter that runs this host runs the program too.
 """
 
 from __future__ import annotations

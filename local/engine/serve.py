@@ -1,12 +1,13 @@
 """How a plugin lives: it prints its port, serves, and ends when told to or when the engine is gone.
 
-Facts that shape it: the engine reads the port as the first line of stdout; it ends plugins with SIGINT or SIGTERM and takes
-noise for a failure; an engine that is killed leaves its plugins behind, which must finish the calls that are running (the
-resource is then there at the next run) and go.
+Facts that shape it: the engine reads the port as the first line of stdout; it ends plugins with SIGINT or SIGTERM and
+takes noise for a failure; an engine that is killed leaves its plugins behind, which must finish the calls that are
+running (the resource is then there at the next run) and go.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -54,8 +55,6 @@ def serve(
 def leave(code: int) -> None:
     """Ends at once: gRPC's threads can hold up an ordinary exit, and whoever read our pipes may be gone already."""
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(OSError):
             stream.flush()
-        except OSError:
-            pass
     os._exit(code)

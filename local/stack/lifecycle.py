@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from local.stack import parts, processes, recovery, summary
 from local.stack.cluster import Cluster, ClusterError
 from local.stack.engine import Engine, EngineError, Outcome, resources
@@ -48,11 +46,11 @@ def up(root: Path, file: StackFile, steps: Steps) -> int:
     exports = engine.outputs()
     with steps.step("devices"):
         reports = wait_for_devices(cluster, exports)
-    console = Console()
+    console = summary.make_console()
     console.print()
     summary.print_pools(console, reports)
     console.print()
-    summary.print_classes_and_claims(console, cluster)
+    summary.print_classes_and_claims(console, cluster, reports)
     console.print()
     summary.print_farewell(console, parts.kubeconfig(root))
     console.print(f"up after {steps.seconds:.0f} s", highlight=False)
@@ -76,7 +74,7 @@ def wait_for_devices(cluster: Cluster, exports: Mapping[str, Any]) -> list[PoolR
 
 def status(root: Path, file: StackFile) -> int:
     """What runs and what the pools publish. 0 only when nothing is missing."""
-    console = Console()
+    console = summary.make_console()
     running = parts.running(root)
     for part, alive in running.items():
         console.print(f"{part:<28} {'running' if alive else '[red]not running[/red]'}", highlight=False)

@@ -5,12 +5,14 @@ They are imported where they are used: `status` and the refusals must not pay fo
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from local.stack import engine_env, processes
 from local.stack.stackfile import StackError, StackFile
+from local.state import CHECKOUT
 
 
 def kubeconfig(root: Path) -> Path:
@@ -33,10 +35,24 @@ def start_nodes(root: Path) -> None:
     # A start that was killed before it wrote its record: two daemons would undo each other's work.
     known = daemons(root).pid("nodes")
     processes.end(process.pid for process in simulators(root) if process.pid != known)
+    # A daemon goes on with the code and the tables that it was started with.
+    file, now = engine_env.own(root) / "simulation", simulation()
+    if known is not None and not (file.exists() and file.read_text() == now):
+        nodes.stop(root)
     try:
         nodes.start(root)
     except NodesError as error:
         raise StackError(str(error)) from error
+    file.write_text(now)
+
+
+def simulation() -> str:
+    """A digest of what the simulated nodes are made of."""
+    digest = hashlib.sha256()
+    folders = (CHECKOUT / "local", CHECKOUT / "local" / "nodes", CHECKOUT / "components" / "aks_dra" / "facts")
+    for file in sorted(file for folder in folders for file in folder.iterdir() if file.suffix in {".py", ".toml"}):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
 
 
 def pack_charts(root: Path) -> None:

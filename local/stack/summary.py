@@ -22,6 +22,14 @@ SIMULATED = (
 )
 
 
+NARROWEST = 110  # a table that is folded into a log's 80 columns is no table
+
+
+def make_console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=max(console.width, NARROWEST))
+
+
 def facts(cluster: Cluster) -> ClusterFacts:
     return ClusterFacts(
         tuple(cluster.items(api.NODES)),
@@ -53,15 +61,19 @@ def print_pools(console: Console, reports: Iterable[PoolReport]) -> None:
     console.print(table)
 
 
-def print_classes_and_claims(console: Console, cluster: Cluster) -> None:
-    classes = table_of("Device class", "Selectors", "Requested by pods as")
+def print_classes_and_claims(console: Console, cluster: Cluster, reports: Iterable[PoolReport]) -> None:
+    serves: dict[str, list[str]] = {}
+    for pool in reports:
+        for name in pool.classes:
+            serves.setdefault(name, []).append(pool.name)
+    classes = table_of("Device class", "Selectors", "Pools", "Also for pods that ask for")
     for item in sorted(cluster.items(api.CLASSES), key=name_of):
         spec = item.get("spec") or {}
-        expressions = [
-            str((selector.get("cel") or {}).get("expression", "")) for selector in spec.get("selectors") or []
-        ]
         classes.add_row(
-            name_of(item), "\n".join(map(short, expressions)) or "-", str(spec.get("extendedResourceName") or "-")
+            name_of(item),
+            str(len(spec.get("selectors") or [])),
+            ", ".join(serves.get(name_of(item), [])) or "-",
+            str(spec.get("extendedResourceName") or "-"),
         )
     console.print(classes)
     claims = table_of("Claim", "Kind", "Asks for")
@@ -89,11 +101,6 @@ def asks(spec: Item) -> str:
         choices = request.get("firstAvailable") or [request.get("exactly") or {}]
         wanted.append(" else ".join(f"{one.get('count', 1)} × {one.get('deviceClassName', '?')}" for one in choices))
     return ", ".join(wanted) or "-"
-
-
-def short(text: str, limit: int = 100) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
 def print_gaps(console: Console, reports: Iterable[PoolReport]) -> int:

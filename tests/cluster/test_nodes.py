@@ -245,7 +245,9 @@ def test_time_slicing_multiplies_and_what_is_gone_stays_as_zero(cluster: TestClu
         make_pod(cluster, name, {"container": {"resources": {"limits": {"nvidia.com/gpu": "1"}}}, "nodeSelector": here})
 
     def running() -> list[str]:
-        return [name for name in ("p1", "p2", "p3", "p4", "p5") if cluster.get("Pod", name)["status"]["phase"] != "Pending"]
+        return [
+            name for name in ("p1", "p2", "p3", "p4", "p5") if cluster.get("Pod", name)["status"]["phase"] != "Pending"
+        ]
 
     cluster.until(lambda: len(running()) == 4)
     assert cluster.stays(lambda: len(running()) == 4, 1)
@@ -292,7 +294,10 @@ def test_a_claim_binds_to_a_published_device(cluster: TestCluster, here: dict[st
     claims = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}], "nodeSelector": here}
     for pod in ("first", "second"):
         make_pod(cluster, pod, {**claims, "container": {"resources": {"claims": [{"name": "gpu"}]}}})
-    phases = lambda: sorted(cluster.get("Pod", pod)["status"]["phase"] for pod in ("first", "second"))  # noqa: E731
+
+    def phases() -> list[str]:
+        return sorted(cluster.get("Pod", pod)["status"]["phase"] for pod in ("first", "second"))
+
     cluster.until(lambda: phases() == ["Pending", "Running"])
     assert cluster.stays(lambda: phases() == ["Pending", "Running"], 1)
     assert len(cluster.devices(node)) == 1

@@ -26,8 +26,7 @@ PROJECT = "name: aks-dra\nruntime: python\nstackConfigDir: stacks\n"
 
 TRAPS = {
     "words that YAML 1.1 takes for booleans": "v: {a: on, b: off, c: yes, d: No, e: y, f: N}",
-    "booleans": "v: {a: true, b: True, c: FALSE}",
-    "booleans of odd case": "v: {a: tRUE, b: falsE}",
+    "booleans": "v: {a: true, b: True, c: FALSE, d: tRUE, e: falsE}",
     "nothing": "v: {a: ~, b: null, c: Null, d: nUll, e: , f: '', g: '~'}",
     "nothing at the top": "v:\n  w: ~\n  x: ''",
     "integers": "v: {a: 5, b: +5, c: -5, d: 1_000, e: 0x1F, f: 0b101, g: -0b101, h: 0X1f, i: 00}",
@@ -44,8 +43,7 @@ TRAPS = {
     "dates": "v: {a: 2024-01-01, b: 2024-1-2T10:20:30.50Z, c: 2024-01-01 1:2:3, d: 2024-13-01, e: '2024-01-01'}",
     "quotes": r"""v: {a: "1.36", b: '1.36', c: "a\tb", d: "\u00e9\x41", e: 'it''s', f: "a\\b"}""",
     "tags": "v: {a: !!str 1.36, b: !!float 3, c: !!int '5', d: ! 12, e: !own x, f: !!binary aGk=, g: !!null ''}",
-    "a tag that does not fit": "v: {a: !!int 5.5}",
-    "a tag that is no boolean": "v: !!bool yes",
+    "tags that do not fit": "v: {a: !!int 5.5, b: !!bool yes}",
     "keys that are no text": "v: {1: a, 2.0: b, 1.40: c, true: d, 0x10: e, 2024-01-01: f}",
     "a key that is nothing": "v: {~: a}",
     "a key that is a list": "v: {[a]: b}",

@@ -101,7 +101,7 @@ def make_plan(**changes: Any) -> Plan:
         ),
         releases=(
             PlannedRelease("gpu-operator", "gpu-operator", "gpu-operator", "gpu-operator", "v26.7.0",
-                           "https://helm.example/nvidia", {"driver": {"enabled": True, "nothing": None}}, 1800, ()),
+                           "https://helm.example/nvidia", {"driver": {"enabled": True}}, 1800, ()),
             PlannedRelease("nvidia-device-plugin", "nvidia-device-plugin", "gpu-operator", "/charts/p.tgz", "", "",
                            {"config": {"name": "aks-dra-device-plugin"}, "tolerations": []}, 600, ("gpu-operator",)),
             PlannedRelease("dra-driver-nvidia-gpu", "dra-driver-nvidia-gpu", "dra", "oci://x/dra", "0.5.0", "",

@@ -111,8 +111,7 @@ def test_releases_are_pinned_named_and_rolled_back_when_they_fail() -> None:
         "chart": "gpu-operator",
         "version": "v26.7.0",
         "repositoryOpts": {"repo": "https://helm.example/nvidia"},
-        "values": {"driver": {"enabled": True, "nothing": None}},
-        "allowNullValues": True,
+        "values": {"driver": {"enabled": True}},
         "atomic": True,
         "timeout": 1800,
     }

@@ -50,6 +50,14 @@ def test_raw_inputs_that_azure_native_does_not_know_are_refused() -> None:
 LOCAL = {"azure-native:subscriptionId": guard.ZERO_SUBSCRIPTION}
 
 
+def test_null_chart_values_are_refused_with_their_path() -> None:
+    operator, *others = make_plan().releases
+    operator = dataclasses.replace(operator, values={"operator": {"priorityClassName": None}, "list": [{"a": None}]})
+    text = failing(whole_cluster(make_plan(releases=(operator, *others))))
+    assert "aks-dra:gpu.charts.operator.values.operator.priorityClassName" in text
+    assert "aks-dra:gpu.charts.operator.values.list[0].a" in text
+
+
 def test_a_local_stack_is_never_served_by_the_real_plugin() -> None:
     assert "is not the local stand-in" in failing(whole_cluster(), config=LOCAL, simulated=False)
 

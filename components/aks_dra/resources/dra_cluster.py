@@ -18,7 +18,7 @@ from aks_dra.resources.azure_inputs import check_names
 from aks_dra.resources.gpu_pool import GpuPool
 from aks_dra.resources.objects import Claims, DeviceClasses, Namespaces
 from aks_dra.resources.part import PACKAGE, Part
-from aks_dra.resources.releases import PARTS
+from aks_dra.resources.releases import PARTS, refuse_nulls
 
 # Logical names of the release parts below the component's own.
 _PART_NAMES = {"GpuOperator": "gpu-operator", "DraDriver": "dra-driver", "DevicePlugin": "device-plugin"}
@@ -37,6 +37,7 @@ class DraCluster(pulumi.ComponentResource):
         guard.refuse_mixed_up_provider()
         self.plan: Plan = plan_of(args)
         check_names(self.plan)
+        refuse_nulls(self.plan)
         if not _has_kubernetes_provider(opts):
             access.require_kubelogin(self.plan)
         super().__init__(f"{PACKAGE}:DraCluster", name, None, opts)

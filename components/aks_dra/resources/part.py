@@ -95,7 +95,6 @@ class Part(pulumi.ComponentResource):
             version=planned.version or None,  # a packed chart carries its own
             repository_opts={"repo": planned.repository} if planned.repository else None,
             values=planned.values,
-            allow_null_values=True,  # a null takes a chart's default away; without this it is dropped silently
             atomic=True,  # a failed first install leaves no half release that holds the name
             timeout=planned.timeout_seconds,
             opts=opts,

@@ -6,7 +6,7 @@ none. Each part brings the ConfigMaps that its values name, since its pods do no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pulumi
 
@@ -24,6 +24,7 @@ class _ReleasePart(Part):
     """The releases whose name begins with `RELEASE`, and what only they need."""
 
     RELEASE = ""
+    SETTING = ""
 
     def __init__(
         self,
@@ -35,6 +36,7 @@ class _ReleasePart(Part):
         cluster: pulumi.Resource | None = None,
     ) -> None:
         plan = plan_of(args)
+        refuse_nulls(plan)
         releases = releases_named(plan, self.RELEASE)
         objects = objects_before(plan, releases, set(after or {}))
         super().__init__(name, plan, opts, releases=releases, objects=objects, after=after, cluster=cluster)
@@ -44,18 +46,21 @@ class GpuOperator(_ReleasePart):
     """NVIDIA's GPU Operator: the driver, the container toolkit and MIG, as far as `gpu.driver` leaves them to it."""
 
     RELEASE = OPERATOR
+    SETTING = "operator"
 
 
 class DraDriver(_ReleasePart):
     """NVIDIA's DRA driver, which publishes the GPUs. Nothing is registered where the operator brings it."""
 
     RELEASE = DRA_DRIVER
+    SETTING = "draDriver"
 
 
 class DevicePlugin(_ReleasePart):
     """NVIDIA's device plugin for the pools that still use it; nothing is registered without such a pool."""
 
     RELEASE = DEVICE_PLUGIN
+    SETTING = "devicePlugin"
 
 
 PARTS: tuple[type[_ReleasePart], ...] = (GpuOperator, DraDriver, DevicePlugin)
@@ -70,3 +75,27 @@ def objects_before(plan: Plan, releases: tuple[PlannedRelease, ...], done: set[s
     """The objects that these releases need and that nobody has registered yet."""
     keys = {key for release in releases for key in needed_by_release(plan, release)} - done
     return tuple(planned for planned in plan.objects if planned.key in keys)
+
+
+def refuse_nulls(plan: Plan) -> None:
+    """Refuses chart values that are null: the engine drops them on the way, so a chart's default would stay."""
+    problems = [
+        f"  aks-dra:gpu.charts.{part.SETTING}.values.{path}"
+        for part in PARTS
+        for release in releases_named(plan, part.RELEASE)
+        for path in _nulls(release.values)
+    ]
+    if problems:
+        head = "A chart's default cannot be taken away by null; write the value it shall have (nothing was registered):"
+        raise pulumi.RunError("\n".join([head, *problems]))
+
+
+def _nulls(values: object, path: str = "") -> Iterator[str]:
+    if values is None:
+        yield path
+    elif isinstance(values, Mapping):
+        for key, inner in values.items():
+            yield from _nulls(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(values, list | tuple):
+        for index, inner in enumerate(values):
+            yield from _nulls(inner, f"{path}[{index}]")

@@ -148,8 +148,10 @@ class Program:
             "attributes": found["@attributes"],
             "capacity": found["@capacity"],
         }
-        functions.READS.names = []
+        functions.READS.names, functions.READS.fatal = [], ""
         answer = self._runnable(guarded, strict).eval(evaluator().Activation(found))
+        if functions.READS.fatal:
+            return RuntimeProblem(functions.READS.fatal)
         if answer.type() == cel.Type.BOOL:
             return bool(answer.value())
         if functions.READS.names:

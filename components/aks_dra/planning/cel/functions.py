@@ -67,10 +67,11 @@ class UnreadValue(ValueError):
 
 
 class _Reads(threading.local):
-    """Which unread values the running evaluation came upon."""
+    """What the running evaluation came upon: unread values, and the error that ends it."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self.fatal = ""  # an error that upstream lets nothing absorb
 
 
 READS = _Reads()
@@ -92,9 +93,10 @@ def _comparable(value: Any, other: Any) -> Any:
 
 
 def _hashable(value: Any) -> Any:
-    """Upstream, `in` a list of constants looks up a hash, which versions and quantities do not have."""
-    if values.is_semver(value) or values.is_quantity(value):
-        raise TypeError("hash of unhashable type")
+    """Upstream, `in` a list of constants looks up a hash, which versions do not have: the evaluation panics."""
+    if values.is_semver(value):
+        READS.fatal = "hash of unhashable type"
+        raise TypeError(READS.fatal)
     return value
 
 

@@ -17,6 +17,7 @@ from aks_dra.planning.cel.environment import MAPS
 
 LOOKUPS = {"_[_]", "_[?_]", "_?._"}
 _OPENERS = {"_[_]", "orValue", "value", "first", "last"}
+_MAKERS = {"semver", "quantity"}
 _INDIRECT = {"dyn", "orValue", "or", "optional.of", "_?_:_"}
 
 
@@ -28,6 +29,8 @@ def is_indirect(tree: syntax.Tree) -> bool:
         if node.HasField("call"):
             computed = node.call.function in LOOKUPS and not node.call.args[-1].HasField("const")
             if computed or node.call.function in _INDIRECT:
+                return True
+            if node.call.function == "_==_" and any(side.call.function in _MAKERS for side in node.call.args):
                 return True
     return False
 
@@ -66,11 +69,10 @@ def _compare_strictly(node: Any, types: dict[int, Any], fresh: int) -> None:
     if not node.HasField("call") or node.call.function not in {"_==_", "@in"} or len(node.call.args) != 2:
         return
     one, other = node.call.args
-    if not syntax.is_dynamic(types.get(one.id)):
-        return
-    if node.call.function == "_==_":
+    open_one, open_other = (syntax.is_dynamic(types.get(side.id)) for side in (one, other))
+    if node.call.function == "_==_" and (open_one or open_other):
         syntax.wrap(one, functions.COMPARABLE, fresh, other)
-    elif other.HasField("list") and all(element.HasField("const") for element in other.list.elements):
+    elif open_one and other.HasField("list") and all(element.HasField("const") for element in other.list.elements):
         syntax.wrap(one, functions.HASHABLE, fresh)
 
 
