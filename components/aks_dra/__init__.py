@@ -12,13 +12,33 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aks_dra.resources import (
         AksCluster as AksCluster,
+    )
+    from aks_dra.resources import (
         Claims as Claims,
+    )
+    from aks_dra.resources import (
         DeviceClasses as DeviceClasses,
+    )
+    from aks_dra.resources import (
+        DevicePlugin as DevicePlugin,
+    )
+    from aks_dra.resources import (
         DraCluster as DraCluster,
+    )
+    from aks_dra.resources import (
         DraClusterArgs as DraClusterArgs,
+    )
+    from aks_dra.resources import (
         DraDriver as DraDriver,
+    )
+    from aks_dra.resources import (
         GpuOperator as GpuOperator,
+    )
+    from aks_dra.resources import (
         GpuPool as GpuPool,
+    )
+    from aks_dra.resources import (
+        Namespaces as Namespaces,
     )
 
 __version__ = "0.1.0"
@@ -27,11 +47,13 @@ _COMPONENTS = (
     "AksCluster",
     "Claims",
     "DeviceClasses",
+    "DevicePlugin",
     "DraCluster",
     "DraClusterArgs",
     "DraDriver",
     "GpuOperator",
     "GpuPool",
+    "Namespaces",
 )
 __all__ = list(_COMPONENTS)
 

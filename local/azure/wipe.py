@@ -89,15 +89,25 @@ def discover(api: kube.Api) -> Iterator[tuple[str, dict[str, Any]]]:
     paths = ["/api/v1"]
     paths += [f"/apis/{group['preferredVersion']['groupVersion']}" for group in api("GET", "/apis")["groups"]]
     for path in paths:
-        for resource in api("GET", path)["resources"]:
+        for resource in get(api, path).get("resources", []):
             if "/" not in resource["name"] and "delete" in resource["verbs"]:
                 yield path, resource
 
 
 def items(api: kube.Api, path: str, selector: str = "") -> list[dict[str, Any]]:
     query = [("labelSelector", selector)] if selector else None
-    found: list[dict[str, Any]] = api("GET", path, query=query).get("items") or []
+    found: list[dict[str, Any]] = get(api, path, query).get("items") or []
     return found
+
+
+def get(api: kube.Api, path: str, query: list[tuple[str, str]] | None = None) -> dict[str, Any]:
+    """What is there; nothing, when its kind has gone with its definition in the meantime."""
+    try:
+        return api("GET", path, query=query)
+    except kube.Refused as error:
+        if error.status == 404:
+            return {}
+        raise
 
 
 def names(api: kube.Api, path: str) -> list[str]:

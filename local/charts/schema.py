@@ -78,6 +78,7 @@ def schema(chart: str) -> dict[str, Any]:
     for path, kind in {**listed, **own.get("values", {})}.items():
         *parents, last = keys(path, open_sections)
         _descend(root, parents)["properties"][last] = TYPES[kind]
+    _require(root)
     return root
 
 
@@ -92,3 +93,12 @@ def _descend(root: dict[str, Any], path: list[str], open_from: int | None = None
         opens = bool(here["additionalProperties"]) or depth == open_from
         here = here["properties"].setdefault(key, _object(opens))
     return here
+
+
+def _require(section: dict[str, Any]) -> None:
+    """A section that null took away is named here; without it the templates end in a nil pointer."""
+    needed = [key for key, child in section["properties"].items() if child.get("additionalProperties") is False]
+    if needed:
+        section["required"] = sorted(needed)
+    for key in needed:
+        _require(section["properties"][key])

@@ -38,7 +38,8 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, ask_to_stop)
     parent = os.getppid()
-    server = grpc.server(ThreadPoolExecutor(max_workers=threads), options=OPTIONS)
+    workers = ThreadPoolExecutor(max_workers=threads)
+    server = grpc.server(workers, options=OPTIONS)
     register(server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -48,7 +49,12 @@ def serve(
             break
     if on_stop is not None:
         on_stop()
+    limit = threading.Timer(GRACE_SECONDS, leave, (1,))
+    limit.daemon = True
+    limit.start()
     server.stop(GRACE_SECONDS).wait()
+    # For gRPC a call ends with its caller. What it began goes on in its thread, and is waited for.
+    workers.shutdown(wait=True, cancel_futures=True)
     leave(0)
 
 

@@ -112,12 +112,13 @@ def ensure(running: Daemons, part: str, argv: Sequence[str], folder: Path) -> No
 def end_strays(running: Daemons, secrets: Secrets, program: Path) -> bool:
     """Ends parts of this very folder that have no record: they hold its port and its data."""
     recorded = {running.pid(part) for part in PARTS}
-    lost = [pid for pid in strays(f"{secrets.folder}{os.sep}", program.name) if pid not in recorded]
+    marker = f"{secrets.folder}{os.sep}"
+    lost = [pid for pid in strays(marker, program.name, PARTS) if pid not in recorded]
     for number, seconds in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 2.0)):
         for pid in lost:
             send(pid, number)
         deadline = time.monotonic() + seconds
-        while (alive := {*lost} & {*strays(f"{secrets.folder}{os.sep}", program.name)}) and time.monotonic() < deadline:
+        while (alive := {*lost} & {*strays(marker, program.name, PARTS)}) and time.monotonic() < deadline:
             time.sleep(0.05)
         if not alive:
             break

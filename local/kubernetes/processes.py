@@ -138,10 +138,10 @@ def moment(pid: int) -> str:
     return "" if not state or state.startswith("Z") else started.strip()
 
 
-def strays(marker: str, program: str) -> list[int]:
-    """Programs of ours without a record: their file is `program` and an argument holds `marker`, a path of this folder.
+def strays(marker: str, program: str, parts: Sequence[str]) -> list[int]:
+    """Parts of the control plane whose arguments hold `marker`, a path of this folder; a person's kubectl is none.
 
-    They exist when a start was killed between the fork and the record.
+    They are without a record when a start was killed between the fork and the record.
     """
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -149,7 +149,9 @@ def strays(marker: str, program: str) -> list[int]:
             argv = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        if Path(argv[0]).name == program and any(marker in argument for argument in argv[1:]):
+        if Path(argv[0]).name != program or argv[1] not in parts:
+            continue
+        if any(marker in argument for argument in argv[2:]):
             found.append(int(folder.name))
     return sorted(found)
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+import yaml
 
 ZERO_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
@@ -80,10 +79,10 @@ def config_layers(path: Path, seen: set[Path]) -> Iterator[Mapping[str, Any]]:
 
 def load(path: Path) -> Mapping[str, Any]:
     try:
-        document = YAML(typ="safe", pure=True).load(path.read_text())
+        document = yaml.safe_load(path.read_text())
     except OSError as error:
         raise StackError(f"{path} cannot be read: {error.strerror}") from error
-    except YAMLError as error:
+    except yaml.YAMLError as error:
         raise StackError(f"{path} is not YAML: {error}") from error
     return document if isinstance(document, Mapping) else {}
 

@@ -118,7 +118,7 @@ def control_plane() -> Iterator[TestCluster]:
     base = Path(tempfile.gettempdir()) / f"aks-dra-cluster-tests-{os.getuid()}"
     base.mkdir(mode=0o700, exist_ok=True)
     for left in base.iterdir():  # of sessions that were killed
-        if not Path(f"/proc/{left.name}").exists():
+        if not lives(left.name):
             end(left)
     root = base / str(os.getpid())
     try:
@@ -127,6 +127,14 @@ def control_plane() -> Iterator[TestCluster]:
         yield TestCluster(root, Cluster(root / "kubernetes" / "kubeconfig"))
     finally:
         end(root)
+
+
+def lives(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    return True
 
 
 def end(root: Path) -> None:

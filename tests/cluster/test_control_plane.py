@@ -60,7 +60,7 @@ def test_versions_are_emulated_and_others_refused(control_plane: TestCluster, tm
     metrics = control_plane.api.client.call_api(
         "GET", f"{control_plane.api.server}/metrics", {"Authorization": control_plane.api.token}
     )
-    text: bytes = metrics.read()
+    text: bytes = metrics.read()  # type: ignore[no-untyped-call]
     assert b'kubernetes_feature_enabled{name="DRAExtendedResource",stage="BETA"} 1' in text
     with pytest.raises(ControlPlaneError, match=r"1\.29.*1\.34 to 1\.37"):
         kubernetes.start(tmp_path, "1.29")

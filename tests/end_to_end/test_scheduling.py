@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.end_to_end.conftest import Stack
@@ -71,6 +73,7 @@ def test_legacy_pods_stay_on_the_device_plugin_pool(stack: Stack) -> None:
 def test_without_the_shadow_class_legacy_pods_may_use_dra(stack: Stack) -> None:
     shadow = stack.get("deviceclass", "aks-dra-legacy-requests")
     stack.kube("delete", "deviceclass", "aks-dra-legacy-requests")
+    time.sleep(2)  # the scheduler's own view of the classes is a watch behind
     try:
         names = [f"legacy{number}" for number in range(6)]
         for name in names:

@@ -125,7 +125,7 @@ def _tree(chart: str, table: Mapping[str, Any]) -> Section:
     listed = table.get("values", table)
     rows = {path: Value(types.get(path, row["type"]), row["default"]) for path, row in listed.items()}
     rows |= {path: Value(kind, None) for path, kind in rules.get("values", {}).items()}
-    root = Section()
+    root = Section(children={"global": Section(open=True)})  # Helm's own key, which every chart has
     for section in open_sections:
         _section(root, tuple(section.split("."))).open = True
     for path, value in rows.items():

@@ -10,7 +10,6 @@ is rewritten to the chosen login.
 from __future__ import annotations
 
 import base64
-import io
 import re
 import shutil
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pulumi
-from ruamel.yaml import YAML
+import yaml
 
 from aks_dra.planning.model import Plan
 
@@ -98,9 +97,7 @@ def _decoded(kubeconfigs: Sequence[Any]) -> str:
 
 def with_login(kubeconfig: str, login: str) -> str:
     """The kubeconfig with every kubelogin block set to `login`; one without such a block is returned as it is."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    config = yaml.load(kubeconfig)
+    config = yaml.safe_load(kubeconfig)
     blocks = [user["user"]["exec"] for user in config.get("users") or [] if (user.get("user") or {}).get("exec")]
     blocks = [block for block in blocks if "kubelogin" in str(block.get("command", ""))]
     if not blocks:
@@ -111,9 +108,7 @@ def with_login(kubeconfig: str, login: str) -> str:
         kept = _KEPT_ARGUMENTS.get(mode, _KEPT_BY_DEFAULT)
         pairs = [pair for pair in pairwise(given) if pair[0] in kept]
         block["args"] = ["get-token", "--login", mode, *(part for pair in pairs for part in pair)]
-    text = io.StringIO()
-    yaml.dump(config, text)
-    return text.getvalue()
+    return yaml.safe_dump(config, sort_keys=False)
 
 
 def given_provider(component: pulumi.ComponentResource) -> pulumi.ProviderResource | None:

@@ -168,7 +168,7 @@ def _behaviour(
         severity = "warning"
         sorts = {device: _after(before, program, device) for device in SORTS}
         raised = {device: answer for device, answer in sorts.items() if isinstance(answer, RuntimeProblem)}
-    explained = named & {"unknown_domain", "unknown_attribute", "is_capacity", "is_attribute"}
+    explained = named & {"unknown_domain", "unknown_attribute", "is_capacity", "is_attribute", "version_as_string"}
     if raised and not explained:
         device, answer = next(iter(raised.items()))
         assert isinstance(answer, RuntimeProblem)
@@ -202,7 +202,8 @@ def _raises(device: Device, answer: RuntimeProblem, severity: Literal["error", "
     elif missing[1] in {"profile", "parentUUID"}:
         remedy = f"test first: {IS_NVIDIA} && device.attributes['{GPU_DRIVER}'].type == 'mig' &&"
     else:
-        remedy = f"test first that it is there: '{missing[1]}' in device.attributes['{GPU_DRIVER}'] &&"
+        domain = STANDARD_DOMAIN if missing[1] in Vocabulary(()).attributes[STANDARD_DOMAIN] else GPU_DRIVER
+        remedy = f"test first that it is there: '{missing[1]}' in device.attributes['{domain}'] &&"
     return SelectorProblem("unguarded", severity, f"{missing[1]} is missing {where}: {answer.text}, {effect}", remedy)
 
 
@@ -219,17 +220,14 @@ def _matching(answers: dict[Device, Result], named: set[Kind]) -> Iterator[Selec
             "check it on the running cluster with `aks-dra verify`",
         )
     if not matched:
-        yield SelectorProblem(
-            "matches_nothing",
-            "warning",
-            "matches no device of any pool",
-            "loosen it, or add a pool that has such devices",
-        )
-    elif all(answer is True for answer in answers.values()) and len(answers) > 1:
-        yield SelectorProblem(
-            "matches_everything", "warning", "matches every device of every pool", "say what the device must be"
-        )
-    types = {device.qualified_attributes().get(GPU_DRIVER, {}).get("type") for device in matched}
+        remedy = "loosen it, or add a pool that has such devices"
+        yield SelectorProblem("matches_nothing", "warning", "matches no device of any pool", remedy)
+    if len(answers) > 1 and all(answer is True for answer in answers.values()):
+        remedy = "say what the device must be"
+        yield SelectorProblem("matches_everything", "warning", "matches every device of every pool", remedy)
+        return
+    certain = [device for device in matched if answers[device] is True]
+    types = {device.qualified_attributes().get(GPU_DRIVER, {}).get("type") for device in certain}
     if {"gpu", "mig"} <= types:
         yield SelectorProblem(
             "mixes_types",

@@ -32,7 +32,7 @@ def from_engine(raw: str) -> CompileError:
     found = _PLACE.search(re.sub(r"\s*\[[A-Z_]+\]$", "", raw))
     if found is None:
         return CompileError(raw.removeprefix("INVALID_ARGUMENT: "))
-    text, _, shown = found[3].partition("\n")
+    text, _, shown = found[3].replace("DRADeviceConsumable", "DRADevice").partition("\n")
     caret = "\n".join(line.removeprefix(" | ") for line in shown.splitlines())
     return CompileError(text.strip(), int(found[1]), int(found[2]), caret)
 

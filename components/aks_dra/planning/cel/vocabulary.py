@@ -31,7 +31,8 @@ _CAPACITY: dict[str, frozenset[str]] = {
 }
 _VERSIONS = frozenset({(GPU_DRIVER, name) for name in ("cudaComputeCapability", "driverVersion", "cudaDriverVersion")})
 
-# One device of every sort that a cluster with NVIDIA's DRA driver can hold, planned or not.
+# One device of every sort that a cluster with NVIDIA's DRA driver holds, planned or not; passthrough aside, since AKS
+# nodes have none.
 SORTS: tuple[Device, ...] = (
     Device("gpu-0", GPU_DRIVER, {"type": "gpu", "productName": "NVIDIA H100 NVL", "architecture": "Hopper",
            "brand": "Nvidia", "uuid": "GPU-0", "cudaComputeCapability": Version("9.0.0"),
@@ -42,8 +43,6 @@ SORTS: tuple[Device, ...] = (
            "cudaDriverVersion": Version("13.0.0")},
            {"memory": "11008Mi", "multiprocessors": "16", "copyEngines": "1", "decoders": "1", "encoders": "0",
             "jpegEngines": "1", "ofaEngines": "0"}),
-    Device("gpu-vfio-0", GPU_DRIVER, {"type": "vfio", "uuid": "GPU-0", "productName": "NVIDIA H100 NVL",
-           "deviceID": "0x2321", "vendorID": "0x10de", "iommuFDEnabled": False}, {"addressableMemory": "128Gi"}),
     Device("daemon-0", COMPUTE_DOMAIN_DRIVER, {"type": "daemon", "id": 0}),
 )  # fmt: skip
 

@@ -1,0 +1,15 @@
+"""The same command twice: nothing to do the second time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.end_to_end.conftest import Stack
+
+pytestmark = [pytest.mark.engine, pytest.mark.cluster]
+
+
+def test_second_up_changes_nothing(stack: Stack) -> None:
+    up = stack.run("up")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert "no change" in up.stdout
