@@ -1,6 +1,6 @@
 """The table of selectors: what is asked, what upstream answers, what we answer.
 
-    python -m tests.oracle.table        builds the oracle, asks it everything, writes upstream.json
+python -m tests.oracle.table        builds the oracle, asks it everything, writes upstream.json
 """
 
 from __future__ import annotations

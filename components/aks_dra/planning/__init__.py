@@ -17,9 +17,9 @@ from aks_dra.planning.claims import claim_manifest
 from aks_dra.planning.classes import (
     CHART_CLASSES,
     PlannedClass,
+    legacy_class,
     package_classes,
     pool_classes,
-    shadow_class,
     user_classes,
 )
 from aks_dra.planning.cluster import kubernetes_version, minor, plan_cluster
@@ -88,16 +88,13 @@ def plan(
         if size:
             served[name] = (pool, size.gpu, devices[name])
     legacy = {name: pool for name, (_, pool) in entries.items() if pool.allocation == "devicePlugin"}
-    shadowed = (
-        bool(legacy)
-        and any(pool.allocation == "dra" for pool in pools)
-        and minor(version) >= (1, 36)
-        and settings.gpu.legacy_requests == "devicePlugin"
-    )
+    dra = any(pool.allocation == "dra" for pool in pools)
+    decided = dra and minor(version) >= (1, 36)
+    by_dra = not legacy or settings.gpu.legacy_requests == "dra"
     own = [*package_classes(facts, served), *user_classes(settings)]
-    shadow = [shadow_class()] if shadowed else []
+    legacy_classes = [legacy_class(by_dra)] if decided else []
     matcher = Matcher(pools, minor(version))
-    chart_classes = CHART_CLASSES if any(pool.allocation == "dra" for pool in pools) else ()
+    chart_classes = CHART_CLASSES if dra else ()
     matches = tuple(matcher.match(entry) for entry in (*own, *chart_classes))
     claims = all_claims(settings, pools)
     partial = Plan(
@@ -107,7 +104,7 @@ def plan(
         pools=tuple(pools),
         namespaces=_namespaces(settings, claims, bool(pools)),
         releases=plan_releases(settings, facts, pools),
-        objects=tuple(_objects(settings, facts, entries, pools, legacy, [*own, *shadow], claims)),
+        objects=tuple(_objects(settings, facts, entries, pools, legacy, [*own, *legacy_classes], claims)),
         matches=matches,
         claims=tuple(_planned_claim(namespace, name, claim, matches) for (namespace, name), claim in claims.items()),
     )
@@ -171,7 +168,7 @@ def _objects(
         objects.append(PlannedObject("configmap-mig-layouts", layouts))
     after = (names.DRA_RELEASE,) if any(pool.allocation == "dra" for pool in pools) else ()
     for entry in classes:
-        bound = after if entry.name == names.SHADOW_CLASS else ()
+        bound = after if entry.name == names.LEGACY_CLASS else ()
         objects.append(PlannedObject(f"deviceclass-{entry.name}", entry.manifest(), after=after, replace_with=bound))
     for (namespace, name), claim in claims.items():
         objects.append(PlannedObject(f"claim-{namespace}-{name}", claim_manifest(namespace, name, claim), after=after))

@@ -135,6 +135,11 @@ def user_classes(settings: Settings) -> list[PlannedClass]:
     return result
 
 
-def shadow_class() -> PlannedClass:
-    """Takes nvidia.com/gpu away from DRA: matches nothing, and the newest class of a resource name wins."""
-    return PlannedClass(names.SHADOW_CLASS, "package", ("false",), extended_resource_name=names.LEGACY_RESOURCE)
+def legacy_class(served_by_dra: bool) -> PlannedClass:
+    """Who serves nvidia.com/gpu: the newest class of a resource name wins, so this one decides over the chart's.
+
+    It is changed and never removed while the DRA driver is there: when the newest class of a name goes, the scheduler
+    forgets the name and does not go back to the older class until that one changes (tried, 1.36 on 1.37.2).
+    """
+    selectors = CHART_CLASSES[0].selectors if served_by_dra else ("false",)
+    return PlannedClass(names.LEGACY_CLASS, "package", selectors, extended_resource_name=names.LEGACY_RESOURCE)

@@ -36,6 +36,6 @@ DEFAULT_CONFIG_KEY = "default"
 LEGACY_RESOURCE = "nvidia.com/gpu"
 # Sorts before the chart's gpu.nvidia.com: of two classes with one extended resource name the newest wins, and a
 # tie within a second goes to the first name.
-SHADOW_CLASS = "aks-dra-legacy-requests"
+LEGACY_CLASS = "aks-dra-legacy-requests"
 
 TEST_CLAIM = "gpu-test"

@@ -1,7 +1,7 @@
 """Kubernetes quantities by their number: "20Gi", "81559Mi", "1500m", "1e3".
 
 Two divergences from upstream: `asInteger` and `isInteger` go by the number alone, where upstream refuses numbers that
-it happens to hold as a decimal fraction ("1000m", "1.5Gi"); and exponents beyond a thousand are refused.
+it happens to hold as a decimal fraction ("1000m", "1.5Gi"); and exponents beyond ten thousand are refused.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _FORM = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|))", re.ASCII)
 _NANO = 10**9
 _INT64 = 2**63
+LARGEST_EXPONENT = 10_000
 FORMAT_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
@@ -29,9 +30,11 @@ def parse(text: str) -> Fraction:
     if found is None or not text:
         raise QuantityError(FORMAT_ERROR)
     sign, whole, fraction, exponent_sign, exponent, suffix = found.groups()
+    if not whole and not fraction and (suffix in ("Pi", "Ei") or (exponent_sign and int(exponent) < -9)):
+        raise QuantityError("unable to parse numeric part of quantity")  # upstream's slower path wants a digit
     digits = Fraction(int((whole or "") + (fraction or "") or "0"), 10 ** len(fraction or ""))
     if exponent_sign:
-        if abs(int(exponent)) > 1000:
+        if abs(int(exponent)) > LARGEST_EXPONENT:
             raise QuantityError("unable to parse quantity's suffix")
         number = digits * Fraction(10) ** int(exponent)
     elif suffix in _BINARY:

@@ -72,8 +72,12 @@ def _compare_strictly(node: Any, types: dict[int, Any], fresh: int) -> None:
     open_one, open_other = (syntax.is_dynamic(types.get(side.id)) for side in (one, other))
     if node.call.function == "_==_" and (open_one or open_other):
         syntax.wrap(one, functions.COMPARABLE, fresh, other)
-    elif open_one and other.HasField("list") and all(element.HasField("const") for element in other.list.elements):
+    elif open_one and other.HasField("list") and all(_is_hashed(element) for element in other.list.elements):
         syntax.wrap(one, functions.HASHABLE, fresh)
+
+
+def _is_hashed(element: Any) -> bool:
+    return element.HasField("const") and not element.const.HasField("null_value")
 
 
 def _yields_value(node: Any, form: Any) -> bool:

@@ -56,6 +56,7 @@ _FORMS: dict[str, dict[str, tuple[int, int | str, bool]]] = {
         "comprehension": (9, "Comprehension", False),
     },
     "Constant": {
+        "null_value": (1, _INT32, False),
         "bool_value": (2, _BOOL, False),
         "int64_value": (3, _INT64, False),
         "uint64_value": (4, _UINT64, False),
