@@ -198,8 +198,8 @@ class Engine:
         loaded: dict[str, Any] = json.loads(self.run("stack", "output", "--json", "-s", self.file.stack))
         return loaded
 
-    def remove_stack(self) -> None:
-        self.run("stack", "rm", self.file.stack, "--yes", "--preserve-config")
+    def remove_stack(self, *extra: str) -> None:
+        self.run("stack", "rm", self.file.stack, "--yes", "--preserve-config", *extra)
         self.own_stack_file.unlink(missing_ok=True)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from local.stack import parts, processes, recovery, summary
+from local.stack import parts, processes, recovery, remains, summary
 from local.stack.cluster import Cluster, ClusterError
 from local.stack.engine import Engine, EngineError, Outcome, resources
 from local.stack.engine_env import programs
@@ -33,10 +33,9 @@ def up(root: Path, file: StackFile, steps: Steps) -> int:
     with steps.step("charts"):
         parts.pack_charts(root)
     with steps.step("state of the stack"):
-        cluster = Cluster(parts.kubeconfig(root))
+        cluster = agreed(engine, steps)
         engine.ensure_stack()
         recovery.finish_interrupted(engine, cluster, steps.say)
-        recovery.notice_other_cluster(engine, cluster, steps.say)
     with steps.step(f"pulumi up -s {file.stack}"):
         outcome = engine.update("up")
     if outcome.code:
@@ -55,6 +54,20 @@ def up(root: Path, file: StackFile, steps: Steps) -> int:
     summary.print_farewell(console, parts.kubeconfig(root))
     console.print(f"up after {steps.seconds:.0f} s", highlight=False)
     return 1 if summary.print_gaps(console, reports) else 0
+
+
+def agreed(engine: Engine, steps: Steps) -> Cluster:
+    """The running cluster, once the engine's state, the simulated Azure and it tell of the same things."""
+    cluster = Cluster(parts.kubeconfig(engine.root))
+    if gone := remains.lost(engine, cluster):
+        steps.say(f"{gone}: gone; the stack, the simulated Azure and the cluster start over")
+        parts.stop(engine.root)
+        remains.forget(engine)
+        parts.start_control_plane(engine.root, engine.file.kubernetes_version)
+        parts.start_nodes(engine.root)
+        cluster = Cluster(parts.kubeconfig(engine.root))
+    remains.remember(engine.root, cluster)
+    return cluster
 
 
 def spell(outcome: Outcome) -> str:
@@ -124,11 +137,12 @@ def destroy(root: Path, file: StackFile, steps: Steps) -> int:
         with steps.step("control plane and nodes, for what is to be destroyed"):
             parts.start_control_plane(root, file.kubernetes_version)
             parts.start_nodes(root)
-            cluster = Cluster(parts.kubeconfig(root))
+            cluster = agreed(engine, steps)
             recovery.finish_interrupted(engine, cluster, steps.say)
-            recovery.notice_other_cluster(engine, cluster, steps.say)
     else:
         recovery.finish_interrupted(engine, None, steps.say)
+    if not engine.exists():
+        return 0
     with steps.step(f"pulumi destroy -s {file.stack}"):
         outcome = engine.update("destroy")
     if outcome.code:

@@ -6,7 +6,8 @@ cluster and not in the state, or half installed, and blocks its own name for eve
 start, and what was done about it is said. Nothing here is needed after Ctrl-C: the engine records all.
 
 A pending create is dropped from the state, not imported: the simulated Azure takes a second create of a name
-as Azure Resource Manager takes a second PUT, and server-side apply adopts what exists.
+as Azure Resource Manager takes a second PUT, and server-side apply adopts what exists. (What to do when a whole part of
+the state folder is gone is another matter: `local.stack.remains`.)
 """
 
 from __future__ import annotations
@@ -139,15 +140,3 @@ def free_release(cluster: Cluster, namespace: str, name: str, recorded: bool, sa
             continue
         cluster.request("DELETE", f"{path}/{record['metadata']['name']}")
         say(f"release {namespace}/{name}: freed its name (revision {revision} was {status})")
-
-
-def notice_other_cluster(engine: Engine, cluster: Cluster, say: Say) -> None:
-    """Refreshes the state when the cluster or the simulated Azure was made anew since it was written."""
-    file = engine_env.own(engine.root) / "cluster"
-    before, now = file.read_text().strip() if file.exists() else "", cluster.identity()
-    azure_gone = not any((engine.root / "azure").rglob("*.json"))
-    if engine.exists() and resources(engine.state()) and ((before and before != now) or azure_gone):
-        what = "the simulated Azure's records are" if azure_gone else "the control plane's data are"
-        say(f"{what} not those that the stack was made on; asking what still exists")
-        engine.update("refresh")
-    file.write_text(now)

@@ -1,6 +1,6 @@
 """Random selectors over the table's devices: names that exist and names that do not, right and wrong types.
 
-Most of them are wrong somewhere, which is the point: what raises, what is absorbed and what is refused must be the same.
+Most of them are wrong somewhere, which is the point: what raises, is absorbed or is refused must be the same.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class Sentences:
         return f"semver('{self._pick(VERSIONS)}')"
 
     def _constant(self) -> str:
-        return self._random.choice((self._quantity, self._version, *[lambda: self._pick(CONSTANTS)] * 5))()
+        luck = self._random.random()
+        return self._quantity() if luck < 0.15 else self._version() if luck < 0.3 else self._pick(CONSTANTS)
 
     def _attribute(self) -> str:
         holder, name, luck = self._pick(ATTRIBUTES), self._pick(NAMES), self._random.random()

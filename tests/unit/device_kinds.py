@@ -29,8 +29,10 @@ def whole_table(facts: Facts) -> list[Kind]:
     kinds = []
     for gpu in facts.gpus.values():
         kinds.append(Kind(gpu.class_name, gpu, None, gpu_device(gpu, 0)))
-        family = facts.families[gpu.mig] if gpu.mig else None
-        for name, profile in family.profiles.items() if family else ():
+        if not gpu.mig:
+            continue
+        family = facts.families[gpu.mig]
+        for name, profile in family.profiles.items():
             start = profile.placements[0] if profile.placements else 0
             device = mig_device(gpu, family, profile, 0, start)
             kinds.append(Kind(f"{gpu.class_name}-{name}", gpu, name, device))

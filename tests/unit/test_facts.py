@@ -10,8 +10,9 @@ import sys
 from datetime import date
 from pathlib import Path
 
-import aks_dra.facts
 import pytest
+
+import aks_dra.facts
 from aks_dra.facts import Gpu, fits, load_facts
 
 pytestmark = pytest.mark.unit

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Mapping
 
 import pytest
-from aks_dra.facts import MigFamily, fits, load_facts, place
 from hypothesis import given
 from hypothesis import strategies as st
+
+from aks_dra.facts import MigFamily, fits, load_facts, place
 
 pytestmark = pytest.mark.unit
 FACTS = load_facts()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from aks_dra.facts import Facts, FactsError, load_facts
 
 pytestmark = pytest.mark.unit

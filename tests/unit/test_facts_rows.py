@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
+
 from aks_dra.facts import (
     Chart,
     ChartValue,

@@ -100,13 +100,7 @@ def _rules() -> dict[str, Any]:
 
 def show(keys: tuple[str, ...]) -> str:
     """`operator.nodeSelector["kubernetes.io/os"]`: a key that holds a dot stays recognisable."""
-    text = ""
-    for key in keys:
-        if re.fullmatch(r"[\w-]+", key):
-            text += f".{key}" if text else key
-        else:
-            text += f'["{key}"]'
-    return text
+    return "".join(f".{key}" if re.fullmatch(r"[\w-]+", key) else f'["{key}"]' for key in keys).removeprefix(".")
 
 
 def _segments(path: str, open_sections: list[str]) -> tuple[str, ...]:
@@ -203,8 +197,9 @@ class _Checker:
         return self.problem(keys, value, "no-effect", rule, "null, to remove the default")
 
     def unknown(self, section: Section, keys: tuple[str, ...], value: Any) -> ValueProblem:
-        rule = f"{self.chart} has no such value; Helm would accept and ignore it"
-        return self.problem(keys, value, "unknown-key", rule, self.meant(section, keys))
+        retired = _rules().get(self.chart, {}).get("retired", {}).get(show(keys))
+        rule = retired or f"{self.chart} has no such value; Helm would accept and ignore it"
+        return self.problem(keys, value, "unknown-key", rule, "" if retired else self.meant(section, keys))
 
     def meant(self, section: Section, keys: tuple[str, ...]) -> str:
         """The path that a misspelt or misplaced key was probably meant to be, or nothing."""

@@ -43,13 +43,30 @@ type answer struct {
 	Cost   uint64 `json:"cost,omitempty"`
 }
 
+type selector struct {
+	expression         string
+	consumableCapacity bool
+}
+
+// Most questions ask about many devices with one expression.
+var known = map[selector]cel.CompilationResult{}
+
+func compile(s selector) cel.CompilationResult {
+	result, found := known[s]
+	if !found {
+		compiler := cel.GetCompiler(cel.Features{EnableConsumableCapacity: s.consumableCapacity})
+		fresh := environment.NewExpressions
+		result = compiler.CompileCELExpression(s.expression, cel.Options{EnvType: &fresh})
+		known[s] = result
+	}
+	return result
+}
+
 func ask(q question) answer {
-	compiler := cel.GetCompiler(cel.Features{EnableConsumableCapacity: q.ConsumableCapacity})
 	if len(q.Expression) > resourceapi.CELSelectorExpressionMaxLength {
 		return answer{Answer: "compile error", Text: "too long"}
 	}
-	fresh := environment.NewExpressions
-	compiled := compiler.CompileCELExpression(q.Expression, cel.Options{EnvType: &fresh})
+	compiled := compile(selector{q.Expression, q.ConsumableCapacity})
 	if compiled.Error != nil {
 		return answer{Answer: "compile error", Text: compiled.Error.Error()}
 	}

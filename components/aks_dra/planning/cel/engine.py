@@ -36,6 +36,7 @@ from cel_expr_python import cel
 from aks_dra.planning.cel import functions, refusals, rewriting, syntax, values
 from aks_dra.planning.cel.environment import MAPS, checker, evaluator
 from aks_dra.planning.cel.refusals import CompileError
+from aks_dra.planning.cel.rewriting import Names
 from aks_dra.planning.devices import MAYBE, Device, Unknown, Version
 
 # DRAConsumableCapacity, which brings `device.allowMultipleAllocations`, is on from here and off on AKS before.
@@ -94,7 +95,7 @@ class Program:
     def __init__(self, expression: str, serialized: bytes) -> None:
         self.expression = expression
         self._serialized = serialized
-        self._built: dict[tuple[bool, bool], Any] = {}
+        self._built: dict[tuple[Names, Names], Any] = {}
 
     @cached_property
     def tree(self) -> syntax.Tree:
@@ -115,13 +116,12 @@ class Program:
     def _is_indirect(self) -> bool:
         return rewriting.is_indirect(self.tree)
 
-    def _runnable(self, guarded: bool, strict: bool) -> Any:
-        """The program for devices with unread values (`guarded`) or versions (`strict`) that it may come upon."""
-        if (guarded, strict) not in self._built:
-            self._built[guarded, strict] = evaluator().deserialize(
-                rewriting.rewritten(self._serialized, guarded, strict)
-            )
-        return self._built[guarded, strict]
+    def _runnable(self, unread: Names, versions: Names) -> Any:
+        """The program for devices that have these unread values and versions."""
+        if (unread, versions) not in self._built:
+            serialized = rewriting.rewritten(self._serialized, unread, versions)
+            self._built[unread, versions] = evaluator().deserialize(serialized)
+        return self._built[unread, versions]
 
     def evaluate(self, device: Device) -> Result:
         """Whether the device matches, by Kubernetes' rules."""
@@ -135,9 +135,11 @@ class Program:
         return present if isinstance(present, Undecided) else Undecided(tuple(sorted(maybe & self.words)))
 
     def _evaluate(self, device: Device, without_maybe: bool) -> Result:
-        data, unknown, versions = _device_values(device, without_maybe)
-        guarded = bool(unknown) and (self._is_indirect or not unknown.isdisjoint(self.words))
-        strict = self._is_indirect or not versions.isdisjoint(self.words)
+        data, unread, versions = _device_values(device, without_maybe)
+        runnable = self._runnable(
+            None if self._is_indirect and unread else unread & self.words,
+            None if self._is_indirect else versions & self.words,
+        )
         found = dict(data)
         for name, hidden in MAPS.items():
             domains = self.words | {device.driver}
@@ -149,7 +151,7 @@ class Program:
             "capacity": found["@capacity"],
         }
         functions.READS.names, functions.READS.fatal = [], ""
-        answer = self._runnable(guarded, strict).eval(evaluator().Activation(found))
+        answer = runnable.eval(evaluator().Activation(found))
         if functions.READS.fatal:
             return RuntimeProblem(functions.READS.fatal)
         if answer.type() == cel.Type.BOOL:

@@ -4,8 +4,10 @@
 2. Loops run to their end. The engine (0.1.3) that leaves one early keeps the loop's variable, and a later `cel.bind`
    takes it for its own: `[1, 2].exists(x, x == 1) && cel.bind(a, 5, a == 5)` is false there. Results are the
    same, since `exists` and `all` absorb errors either way.
-3. Where a device has versions that the expression may come upon (`strict`): `==` and `in` raise where upstream does.
-4. Where it has values that only the node knows (`guarded`): reading one raises an error of its own.
+3. `==` and `in` of a version that the device has raise where upstream does.
+4. Reading a value that only the node knows raises an error of its own.
+
+3 and 4 cost a call back into Python each time, so they are done only for the names that matter (`Names`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from typing import Any
 
 from aks_dra.planning.cel import functions, syntax
 from aks_dra.planning.cel.environment import MAPS
+
+Names = frozenset[str] | None
+"""Names of attributes and capacities; None where the names that are read cannot be told from the expression."""
 
 LOOKUPS = {"_[_]", "_[?_]", "_?._"}
 _OPENERS = {"_[_]", "orValue", "value", "first", "last"}
@@ -35,7 +40,7 @@ def is_indirect(tree: syntax.Tree) -> bool:
     return False
 
 
-def rewritten(serialized: bytes, guarded: bool, strict: bool) -> bytes:
+def rewritten(serialized: bytes, unread: Names, versions: Names) -> bytes:
     tree = syntax.Tree(serialized)
     types = tree.types()
     references = {entry.key: entry.value for entry in tree.checked.references}
@@ -49,9 +54,8 @@ def rewritten(serialized: bytes, guarded: bool, strict: bool) -> bytes:
         form = types.get(node.id)
         if node.HasField("comprehension") and not syntax.is_bind(node):
             syntax.make_true(node.comprehension.loop_condition)
-        if strict:
-            _compare_strictly(node, types, fresh + len(nodes) + step)
-        if guarded and _yields_value(node, form):
+        _compare_strictly(node, types, versions, fresh + len(nodes) + step)
+        if _concerns(unread, node) and _yields_value(node, form):
             syntax.wrap(node, functions.READ, fresh + step)
     return tree.serialize()
 
@@ -65,10 +69,32 @@ def _looked_up(node: Any) -> Any:
     return None
 
 
-def _compare_strictly(node: Any, types: dict[int, Any], fresh: int) -> None:
+def _concerns(names: Names, *nodes: Any) -> bool:
+    """Whether one of the nodes reads one of the names, as far as that can be told."""
+    if names is None:
+        return True
+    return any((name := _read_name(node)) is None or name in names for node in nodes) if names else False
+
+
+def _read_name(node: Any) -> str | None:
+    """The last name that a node looks up, or "" for a constant; None where it is no plain lookup."""
+    if node.HasField("const"):
+        return ""
+    if node.HasField("select"):
+        return str(node.select.field)
+    if node.HasField("call") and node.call.function == "_[_]":
+        return syntax.string_constant(node.call.args[1])
+    if node.HasField("call") and node.call.function == functions.READ:
+        return _read_name(node.call.args[0])
+    return None
+
+
+def _compare_strictly(node: Any, types: dict[int, Any], versions: Names, fresh: int) -> None:
     if not node.HasField("call") or node.call.function not in {"_==_", "@in"} or len(node.call.args) != 2:
         return
     one, other = node.call.args
+    if not _concerns(versions, one, other):
+        return
     open_one, open_other = (syntax.is_dynamic(types.get(side.id)) for side in (one, other))
     if node.call.function == "_==_" and (open_one or open_other):
         syntax.wrap(one, functions.COMPARABLE, fresh, other)

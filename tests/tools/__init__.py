@@ -1,0 +1,1 @@
+"""Upstream programs that the tests ask, and how to ask them."""
