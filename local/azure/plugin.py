@@ -20,8 +20,8 @@ from google.protobuf.any_pb2 import Any as Any_
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Struct
-from google.rpc.status_pb2 import Status
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+from pulumi.runtime.proto.status_pb2 import Status
 
 from local import state
 from local.azure import functions, provider, types

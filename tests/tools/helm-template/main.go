@@ -7,8 +7,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -86,7 +88,7 @@ func render(in request) (answer, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, name := range sorted(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if path.Base(name) == "NOTES.txt" {
 			out.Notes = files[name]
 			continue

@@ -29,7 +29,9 @@ _INDIRECT = {"dyn", "orValue", "or", "optional.of", "_?_:_"}
 def is_indirect(tree: syntax.Tree) -> bool:
     """Whether values may be read, or come to be compared, by other ways than a name written out."""
     for node in tree.nodes():
-        if node.HasField("comprehension"):
+        if node.HasField("comprehension") or node.HasField("struct"):
+            return True
+        if node.HasField("list") and not all(element.HasField("const") for element in node.list.elements):
             return True
         if node.HasField("call"):
             computed = node.call.function in LOOKUPS and not node.call.args[-1].HasField("const")
@@ -57,6 +59,7 @@ def rewritten(serialized: bytes, unread: Names, versions: Names) -> bytes:
         _compare_strictly(node, types, versions, fresh + len(nodes) + step)
         if _concerns(unread, node) and _yields_value(node, form):
             syntax.wrap(node, functions.READ, fresh + step)
+            types[fresh + step] = form
     return tree.serialize()
 
 
@@ -93,7 +96,8 @@ def _compare_strictly(node: Any, types: dict[int, Any], versions: Names, fresh: 
     if not node.HasField("call") or node.call.function not in {"_==_", "@in"} or len(node.call.args) != 2:
         return
     one, other = node.call.args
-    if not _concerns(versions, one, other):
+    of_kubernetes = syntax.is_message(types.get(one.id), "kubernetes.Quantity")
+    if not of_kubernetes and not _concerns(versions, one, other):
         return
     open_one, open_other = (syntax.is_dynamic(types.get(side.id)) for side in (one, other))
     if node.call.function == "_==_" and (open_one or open_other):

@@ -61,7 +61,7 @@ def from_number(number: Fraction) -> Any:
 
 
 def number_of(value: Any) -> Fraction:
-    return Fraction(text_of(value))
+    return _fraction(text_of(value))
 
 
 @lru_cache(maxsize=4096)
@@ -70,7 +70,12 @@ def semver_value(text: str, normalize: bool = False) -> Any:
 
 
 def version_of(value: Any) -> semver.Semver:
-    return semver.parse(text_of(value))
+    return _version(text_of(value))
+
+
+# The texts are canonical and few: those of devices and of constants.
+_fraction = lru_cache(maxsize=4096)(Fraction)
+_version = lru_cache(maxsize=4096)(semver.parse)
 
 
 def unread(name: str) -> Any:
