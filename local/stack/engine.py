@@ -162,7 +162,7 @@ class Engine:
         arguments = [verb, "-s", self.file.stack, "--config-file", str(self.config_file()), *UPDATE, *extra, *QUIET]
         self.log.parent.mkdir(parents=True, exist_ok=True)
         started, output = time.monotonic(), Output()
-        with self.log.open("w") as log:
+        with self.log.open("w", buffering=1) as log:
             process = subprocess.Popen(
                 [self.cli, *arguments],
                 cwd=self.checkout,

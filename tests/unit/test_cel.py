@@ -7,6 +7,7 @@ import pytest
 from aks_dra.planning.cel import CompileError, Program, Result, RuntimeProblem, Undecided, compile_expression
 from aks_dra.planning.devices import MAYBE, UNKNOWN, Device, Version
 from tests.oracle import table
+from tests.oracle.sentences import Sentences
 
 pytestmark = pytest.mark.unit
 
@@ -26,6 +27,13 @@ T4 = Device(
     },
     {"memory": "16Gi", "shares": UNKNOWN},
 )
+
+# Values that three attributes may turn out to have.
+POSSIBLE: dict[str, tuple[str | Version, ...]] = {
+    "uuid": ("GPU-1", "gpu", "", "580.105.8"),
+    "driverVersion": (Version("580.105.8"), Version("8.0.0"), Version("7.5.0"), Version("1.2.3-beta.2")),
+    "type": ("gpu", "mig", "vfio", ""),
+}
 
 
 def evaluate(text: str, device: Device = T4) -> Result:
@@ -162,3 +170,27 @@ def test_kinds_are_what_selectors_can_tell_apart() -> None:
     other = Device("gpu-0", T4.driver, {**T4.attributes, "cudaComputeCapability": "7.5.0"}, T4.capacity)
     assert other.kind() != T4.kind()
     assert Device("a", "d", {"x": True}).kind() != Device("a", "d", {"x": 1}).kind()
+
+
+def test_a_decided_answer_holds_whatever_the_node_says() -> None:
+    """Random selectors on devices with some values hidden: what is not Undecided is so for each of many values."""
+    drawn = Sentences(11)
+    whole = table.devices()["h100"]
+    hidden = Device("h100", whole.driver, {**whole.attributes, **dict.fromkeys(POSSIBLE, UNKNOWN)}, whole.capacity)
+    decided = undecided = 0
+    for _ in range(1500):
+        compiled = compile_expression(drawn.draw())
+        if isinstance(compiled, CompileError):
+            continue
+        answer = compiled.evaluate(hidden)
+        if isinstance(answer, Undecided):
+            undecided += 1
+            continue
+        decided += 1
+        for values in zip(*POSSIBLE.values(), strict=True):
+            shown = {**whole.attributes, **dict(zip(POSSIBLE, values, strict=True))}
+            concrete = compiled.evaluate(Device("h100", whole.driver, shown, whole.capacity))
+            assert type(concrete) is type(answer), compiled.expression
+            assert isinstance(concrete, RuntimeProblem) or concrete == answer, compiled.expression
+    assert decided > 300
+    assert undecided > 50

@@ -229,6 +229,12 @@ CASES = [
         "aks-dra:gpu.featureGates.MPSSupport",
         "mps",
     ),
+    (
+        "aks-dra:gpu: {charts: {draDriver: {values: {controller: {affinity: null}}}}}",
+        "CHT010",
+        "aks-dra:gpu.charts.draDriver.values.controller.affinity",
+        "in full",
+    ),
     # shape and type
     (
         "aks-dra:pools: {t4: {vmsize: Standard_NC4as_T4_v3}}",

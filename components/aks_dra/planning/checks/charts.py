@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from aks_dra.planning.chart_values import check_values, merge_values
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
@@ -71,7 +72,19 @@ def values(context: Context) -> Iterator[Finding]:
     }
     for path, chart, own in _charts(context):
         table = {name: vars(row) for name, row in context.facts.chart_values(chart).items()}
+        for where in _nulls(own.values):
+            yield finding(
+                "CHT010",
+                "error",
+                f"{path}.values.{where}",
+                "null",
+                "a null does not reach Helm through Pulumi's release, so the chart's default would stay",
+                "write the value that you want instead, in full",
+                "pulumi-kubernetes helm.v3.Release; tried",
+            )
         for problem in check_values(chart, own.values, table):
+            if problem.value is None:
+                continue
             yield finding(
                 "CHT004",
                 problem.severity,
@@ -92,6 +105,14 @@ def values(context: Context) -> Iterator[Finding]:
                 "remove it here and change the setting that it follows from",
                 "aks-dra: planning/releases",
             )
+
+
+def _nulls(values: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        if value is None:
+            yield above + key
+        elif isinstance(value, Mapping):
+            yield from _nulls(value, f"{above}{key}.")
 
 
 def gates(context: Context) -> Iterator[Finding]:
