@@ -235,6 +235,18 @@ CASES = [
         "aks-dra:gpu.charts.draDriver.values.controller.affinity",
         "in full",
     ),
+    (
+        "aks-dra:gpu: {charts: {draDriver: {version: 0.4.0, values: {nameOverride: nvidia-dra-driver-gpu}}}}",
+        "CHT011",
+        "aks-dra:gpu.charts.draDriver.values.nameOverride",
+        "0.4.1",
+    ),
+    (
+        T4 + "}}\naks-dra:gpu: {featureGates: {DynamicMIG: true}, charts: {draDriver: {version: 25.12.0}}}",
+        "CHT011",
+        "aks-dra:gpu.charts.draDriver.values.featureGates.DynamicMIG",
+        "0.4.0",
+    ),
     # shape and type
     (
         "aks-dra:pools: {t4: {vmsize: Standard_NC4as_T4_v3}}",

@@ -10,7 +10,7 @@ from aks_dra.planning.model import Finding
 
 def legacy_on_dra(context: Context) -> Iterator[Finding]:
     gpu = context.settings.gpu
-    if gpu.legacy_requests == "dra" and (0, 0) < context.minor < (1, 36):
+    if gpu.legacy_requests == "dra" and context.lacks("extended_resource_name"):
         yield finding(
             "ALL001",
             "error",
@@ -43,7 +43,7 @@ def extended_names(context: Context) -> Iterator[Finding]:
         if not resource:
             continue
         path = f"aks-dra:deviceClasses.{name}.extendedResourceName"
-        if (0, 0) < context.minor < (1, 36):
+        if context.lacks("extended_resource_name"):
             yield finding(
                 "ALL003",
                 "error",

@@ -8,7 +8,7 @@ from typing import Any
 
 from aks_dra.planning.chart_values import check_values, merge_values
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
-from aks_dra.planning.model import Finding
+from aks_dra.planning.model import Finding, Severity
 from aks_dra.planning.releases import device_plugin_values, dra_values, feature_gates, operator_values
 from aks_dra.settings import ChartSettings
 
@@ -60,6 +60,32 @@ def sources_and_versions(context: Context) -> Iterator[Finding]:
                 f"write {own.source.rstrip('/')[: -len(chart) - 1]}",
                 "Helm: OCI registries",
             )
+
+
+def known_faults(context: Context) -> Iterator[Finding]:
+    """Versions of which something is known to fail with the values that would be installed."""
+    releases = {release.key: release.values for release in context.plan.releases}
+    without_mig = any(not context.facts.gpus[pool.gpu].mig for pool in context.plan.pools if pool.gpu)
+    for path, chart, own in _charts(context):
+        version = own.version or context.facts.charts[chart].default_version
+        installed = releases.get(context.facts.charts[chart].release, own.values)
+        for fault in context.facts.faults_of(chart, version):
+            given = _at(installed, fault.setting)
+            applies = str(given).lower() == fault.value.lower() if fault.value else given is None
+            if fault.setting == "upgrade-from" or not applies or (fault.without_mig and not without_mig):
+                continue
+            severity: Severity = fault.severity if fault.verified else "warning"
+            where = f"{path}.values.{fault.setting}" if fault.value else f"{path}.version"
+            yield finding(
+                "CHT011", severity, where, version, f"in {chart} {version} {fault.effect}", fault.remedy, fault.source
+            )
+
+
+def _at(values: Mapping[str, Any], dotted: str) -> Any:
+    found: Any = values
+    for key in dotted.split(".") if dotted else ():
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return None if found is values else found
 
 
 def values(context: Context) -> Iterator[Finding]:
@@ -143,6 +169,18 @@ def gates(context: Context) -> Iterator[Finding]:
                     "switch one of them off",
                     known[name].source,
                 )
+        need = known[name].kubernetes_need
+        if need and context.lacks(need):
+            minimum = context.facts.kubernetes.needs[need].minimum
+            yield finding(
+                "CHT012",
+                "error",
+                f"{path}.{name}",
+                "true",
+                f"{name} needs a Kubernetes feature that AKS has from {minimum} on",
+                f"set cluster.kubernetesVersion to {minimum} or newer",
+                context.facts.kubernetes.needs[need].source,
+            )
         for other in known[name].needs:
             if other not in on and not (known[other].default and asked.get(other, True)):
                 yield finding(
@@ -171,4 +209,4 @@ def gates(context: Context) -> Iterator[Finding]:
             )
 
 
-CHECKS = (sources_and_versions, values, gates)
+CHECKS = (sources_and_versions, known_faults, values, gates)

@@ -12,6 +12,7 @@ LIMITS = "Kubernetes: resource.k8s.io/v1; tried"
 
 
 def shape(context: Context) -> Iterator[Finding]:
+    limits = context.facts.limits
     for namespace, claims in context.settings.claims.items():
         for name, claim in claims.items():
             path = f"aks-dra:claims.{namespace}.{name}"
@@ -25,7 +26,7 @@ def shape(context: Context) -> Iterator[Finding]:
                     "write deviceClass: NAME, or firstAvailable: [{deviceClass: NAME}, …]",
                     LIMITS,
                 )
-            if len(claim.first_available) > 8:
+            if len(claim.first_available) > limits["first_available"].value:
                 yield finding(
                     "CLM002",
                     "error",
@@ -76,7 +77,7 @@ def shape(context: Context) -> Iterator[Finding]:
                     yield finding(
                         "CLM005", "error", count_path, count, "a claim asks for at least one device", "write 1", LIMITS
                     )
-                elif count > 32:
+                elif count > limits["devices_per_claim"].value:
                     yield finding(
                         "CLM006",
                         "error" if severity == "error" else "warning",

@@ -32,6 +32,10 @@ class Context:
     def minor(self) -> tuple[int, int]:
         return minor(self.version)
 
+    def lacks(self, need: str) -> bool:
+        """Whether the cluster's version is known and lower than what the need of this name (facts: need) asks for."""
+        return (0, 0) < self.minor < minor(self.facts.kubernetes.needs[need].minimum)
+
     def pools(self) -> Iterator[tuple[str, str, Pool]]:
         """Name, path in the stack file, settings of every GPU pool, the test pool included."""
         for name, (path, pool) in all_pools(self.settings).items():

@@ -10,94 +10,51 @@ from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.checks.names import OUTPUT_TEXT
 from aks_dra.planning.model import Finding
 
-SOURCE = "AKS: reserved label prefixes (learn.microsoft.com/azure/aks/use-labels); tried"
 KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 VALUE = re.compile(r"([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-ALLOWED_KUBERNETES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 
 
 def pool_labels(context: Context) -> Iterator[Finding]:
     for _, path, pool in context.pools():
         for key, value in pool.labels.items():
             where = f"{path}.labels.{key}"
-            domain = key.rpartition("/")[0]
-            kubernetes = domain in ("kubernetes.io", "k8s.io") or domain.endswith((".kubernetes.io", ".k8s.io"))
             if not KEY.fullmatch(key) or not VALUE.fullmatch(value):
-                bad = any(text in value for text in OUTPUT_TEXT)
-                yield finding(
-                    "LAB001",
-                    "error",
-                    where,
-                    value,
-                    "this is the text of a Pulumi Output, not its value" if bad else "not a valid Kubernetes label",
-                    "labels must be plain text"
-                    if bad
-                    else "keys and values have at most 63 letters, digits, '-', '_' and '.'",
-                    "Kubernetes: labels and selectors",
-                )
-            elif domain == "kubernetes.azure.com" and (key, value) != names.SPOT_LABEL:
-                yield finding(
-                    "LAB002",
-                    "error",
-                    where,
-                    value,
-                    "AKS keeps the prefix kubernetes.azure.com/ for itself",
-                    "use a prefix of your own",
-                    SOURCE,
-                )
-            elif kubernetes and not key.startswith(ALLOWED_KUBERNETES):
-                yield finding(
-                    "LAB002",
-                    "error",
-                    where,
-                    value,
-                    "AKS refuses keys in the kubernetes.io and k8s.io "
-                    "namespaces unless they begin with kubelet.kubernetes.io or node.kubernetes.io",
-                    f"write node.kubernetes.io/{key.rpartition('/')[2]}",
-                    SOURCE,
-                )
-            elif key in names.OWN_LABELS or (key == names.LABEL_PLUGIN_CONFIG and pool.allocation == "devicePlugin"):
-                yield finding(
-                    "LAB003",
-                    "error",
-                    where,
-                    value,
-                    "the package sets this label from the pool's settings",
-                    "remove it; allocation, driver and sharing say what it says",
-                    "aks-dra",
-                )
+                yield _not_a_label(where, value)
+            elif key == names.LABEL_PLUGIN_CONFIG and pool.allocation == "devicePlugin":
+                yield _set_by_package(where, value, "the pool's name and sharing")
             elif key == names.LABEL_MIG_CONFIG and pool.sharing.mode == "mig":
-                yield finding(
-                    "LAB003",
-                    "error",
-                    where,
-                    value,
-                    "the package sets this label from sharing.layout",
-                    "remove it",
-                    "aks-dra",
-                )
-            elif key.startswith("nvidia.com/gpu.deploy.") and key != "nvidia.com/gpu.deploy.operands":
-                yield finding(
-                    "LAB004",
-                    "warning",
-                    where,
-                    value,
-                    "the operator strips this label from new nodes and "
-                    "sets it to true afterwards, so presetting it has no effect",
-                    "remove it",
-                    "NVIDIA/gpu-operator#2288; operator v26.7.0",
-                )
-            elif key.startswith("feature.node.kubernetes.io/"):
-                yield finding(
-                    "LAB005",
-                    "warning",
-                    where,
-                    value,
-                    "whether AKS accepts node feature labels on a pool is unverified",
-                    "let node feature discovery set it",
-                    SOURCE,
-                )
+                yield _set_by_package(where, value, "sharing.layout")
+            else:
+                yield from _by_rule(context, where, key, value)
+
+
+def _by_rule(context: Context, where: str, key: str, value: str) -> Iterator[Finding]:
+    rule = context.facts.label_rule(key)
+    if rule is None or rule.verdict == "allow" or (key, value) == names.SPOT_LABEL:
+        return
+    if rule.verdict == "package":
+        yield _set_by_package(where, value, "the pool's settings")
+    elif rule.verdict == "warn":
+        yield finding("LAB004", "warning", where, value, rule.reason, "remove it", rule.source)
+    else:
+        remedy = f"write node.kubernetes.io/{key.rpartition('/')[2]}, or use a prefix of your own"
+        # A rule that is not verified is a warning: the user may know better.
+        yield finding("LAB002", "error" if rule.verified else "warning", where, value, rule.reason, remedy, rule.source)
+
+
+def _set_by_package(where: str, value: str, origin: str) -> Finding:
+    message = f"the package sets this label from {origin}"
+    return finding("LAB003", "error", where, value, message, "remove it; the settings say what it says", "aks-dra")
+
+
+def _not_a_label(where: str, value: str) -> Finding:
+    if any(text in value for text in OUTPUT_TEXT):
+        message, remedy = "this is the text of a Pulumi Output, not its value", "labels must be plain text"
+    else:
+        message = "not a valid Kubernetes label"
+        remedy = "keys and values have at most 63 letters, digits, '-', '_' and '.'"
+    return finding("LAB001", "error", where, value, message, remedy, "Kubernetes: labels and selectors")
 
 
 def pool_taints(context: Context) -> Iterator[Finding]:

@@ -26,6 +26,10 @@ def known_size(context: Context) -> Iterator[Finding]:
                 "(aks-dra:facts)",
                 SIZES,
             )
+        elif size.retired:
+            yield finding(
+                "SIZ010", "error", f"{path}.vmSize", pool.vm_size, size.retired, "take another size", size.source
+            )
         elif not size.verified:
             yield finding(
                 "SIZ002",
