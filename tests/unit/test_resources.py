@@ -7,6 +7,7 @@ import json
 
 import pulumi
 import pytest
+import yaml
 
 from aks_dra.resources import access
 from tests.unit.resources_plan import CLUSTER, POOL, make_plan, whole_cluster
@@ -211,10 +212,8 @@ def test_the_admin_login_asks_for_the_admin_credentials() -> None:
     ],
 )
 def test_kubelogin_gets_the_chosen_login(login: str, arguments: list[str]) -> None:
-    from ruamel.yaml import YAML
-
     text = access.with_login(KUBECONFIG, login)
-    before, after = (YAML(typ="safe").load(config) for config in (KUBECONFIG, text))
+    before, after = (yaml.safe_load(config) for config in (KUBECONFIG, text))
     assert after["users"][0]["user"]["exec"].pop("args") == ["get-token", *arguments]
     before["users"][0]["user"]["exec"].pop("args")
     assert before == after
