@@ -45,6 +45,10 @@ class FailOn(StrEnum):
 
 Files = Annotated[list[Path], typer.Argument(help="stack files, e.g. stacks/Pulumi.dev.yaml")]
 Today = Annotated[str, typer.Option(help="date (YYYY-MM-DD) that support ends are compared with")]
+AzureSnapshot = Annotated[
+    Path | None,
+    typer.Option("--azure-snapshot", help="folder with skus.json, usage.json, versions.json of the Azure CLI"),
+]
 Fail = Annotated[FailOn, typer.Option("--fail-on", help="what makes the exit code 1")]
 
 
@@ -56,6 +60,7 @@ def check(
     ] = CheckFormat.text,
     fail_on: Fail = FailOn.error,
     today: Today = "",
+    azure_snapshot: AzureSnapshot = None,
 ) -> None:
     """Print what is wrong in stack files, with the line and what to write instead."""
     from aks_dra.report.document import finding_document
@@ -64,7 +69,7 @@ def check(
     failed = False
     documents = []
     for file in files:
-        _, findings = read_plan(file, today)
+        _, findings = read_plan(file, today, azure_snapshot)
         failed = failed or fails(findings, fail_on)
         if format is CheckFormat.json:
             documents.append({"file": str(file), "findings": [finding_document(finding) for finding in findings]})
@@ -86,11 +91,12 @@ def plan(
     format: Annotated[PlanFormat, typer.Option(help="text, markdown (for a pull request) or json")] = PlanFormat.text,
     fail_on: Fail = FailOn.error,
     today: Today = "",
+    azure_snapshot: AzureSnapshot = None,
 ) -> None:
     """Show what a stack would create, what each pool publishes, and what its classes and claims match."""
     from aks_dra.report import as_document, as_markdown, print_findings, print_plan
 
-    planned, findings = read_plan(file, today)
+    planned, findings = read_plan(file, today, azure_snapshot)
     if planned is None:
         if format is PlanFormat.json:
             from aks_dra.report.document import finding_document
@@ -132,16 +138,21 @@ def facts(
         print_facts(make_console(), chosen)
 
 
-def read_plan(file: Path, today: str) -> tuple[Plan | None, tuple[Finding, ...]]:
+def read_plan(file: Path, today: str, azure_snapshot: Path | None) -> tuple[Plan | None, tuple[Finding, ...]]:
     """The plan of a stack file and all findings; no plan when the file cannot be read as settings."""
     from aks_dra.planning.from_file import plan_file
+    from aks_dra.planning.snapshot import SnapshotError, read_snapshot
 
     if today:
         try:
             date.fromisoformat(today)
         except ValueError:
             raise typer.BadParameter("write a date as YYYY-MM-DD", param_hint="--today") from None
-    return plan_file(file, today or date.today().isoformat())
+    try:
+        snapshot = read_snapshot(azure_snapshot) if azure_snapshot else None
+    except SnapshotError as error:
+        raise typer.BadParameter(str(error), param_hint="--azure-snapshot") from None
+    return plan_file(file, today or date.today().isoformat(), snapshot)
 
 
 def fails(findings: tuple[Finding, ...], fail_on: FailOn) -> bool:

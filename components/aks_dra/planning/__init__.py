@@ -39,6 +39,7 @@ from aks_dra.planning.model import (
 )
 from aks_dra.planning.pools import all_pools, plan_pool
 from aks_dra.planning.releases import plan_releases
+from aks_dra.planning.snapshot import Snapshot
 from aks_dra.settings import ClaimSettings, Settings
 
 __all__ = [
@@ -64,11 +65,12 @@ def plan(
     facts: Facts | None = None,
     config_findings: Iterable[Finding] = (),
     today: str = "",
+    snapshot: Snapshot | None = None,
 ) -> Plan:
     """The Plan for one stack.
 
     `location` is what azure-native:location says; `config_findings` are those of reading the file; `today`
-    (ISO date) is compared with support dates and changes findings only.
+    (ISO date) is compared with support dates, `snapshot` is what a subscription offers; both change findings only.
     """
     facts = facts or load_facts()
     version = kubernetes_version(settings, facts)
@@ -108,7 +110,7 @@ def plan(
         matches=matches,
         claims=tuple(_planned_claim(namespace, name, claim, matches) for (namespace, name), claim in claims.items()),
     )
-    context = Context(settings, facts, partial, own, matcher, today)
+    context = Context(settings, facts, partial, own, matcher, today, snapshot)
     found = sorted_findings([*config_findings, *run_checks(context)], settings)
     return Plan(**{**{key: getattr(partial, key) for key in partial.__dataclass_fields__}, "findings": found})
 

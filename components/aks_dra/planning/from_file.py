@@ -8,17 +8,20 @@ from pathlib import Path
 from aks_dra.facts import Facts, FactsError, load_facts
 from aks_dra.planning import plan
 from aks_dra.planning.model import Finding, Plan
+from aks_dra.planning.snapshot import Snapshot
 from aks_dra.settings import Settings
 from aks_dra.settings.loader import Loaded, load_stack_file
 from aks_dra.settings.parse import locate, location_of, settings_from_loaded
 
 
-def plan_file(file: Path, today: str = "") -> tuple[Plan | None, tuple[Finding, ...]]:
+def plan_file(file: Path, today: str = "", snapshot: Snapshot | None = None) -> tuple[Plan | None, tuple[Finding, ...]]:
     """The plan and every finding, with file and line."""
-    return plan_loaded(load_stack_file(file), file.parent, today)
+    return plan_loaded(load_stack_file(file), file.parent, today, snapshot)
 
 
-def plan_loaded(loaded: Loaded, folder: Path, today: str = "") -> tuple[Plan | None, tuple[Finding, ...]]:
+def plan_loaded(
+    loaded: Loaded, folder: Path, today: str = "", snapshot: Snapshot | None = None
+) -> tuple[Plan | None, tuple[Finding, ...]]:
     settings, found = settings_from_loaded(loaded)
     if settings is None:
         return None, tuple(sorted(found, key=lambda f: (f.severity != "error", f.file, f.line, f.path, f.message)))
@@ -31,6 +34,7 @@ def plan_loaded(loaded: Loaded, folder: Path, today: str = "") -> tuple[Plan | N
         facts=facts,
         config_findings=(*found, *problems),
         today=today,
+        snapshot=snapshot,
     )
     findings = tuple(locate(planned.findings, loaded))
     return replace(planned, findings=findings), findings

@@ -17,6 +17,7 @@ from aks_dra.planning.checks import (
     names,
     sharing,
     sizes,
+    snapshot,
     versions,
 )
 from aks_dra.planning.checks.context import Check, Context
@@ -38,6 +39,7 @@ CHECKS: tuple[Check, ...] = tuple(
         claims,
         charts,
         access,
+        snapshot,
     )
     for check in topic.CHECKS
 )

@@ -12,6 +12,7 @@ from aks_dra.planning.cluster import minor
 from aks_dra.planning.matching import Matcher
 from aks_dra.planning.model import Finding, Plan, Severity
 from aks_dra.planning.pools import all_pools
+from aks_dra.planning.snapshot import Snapshot
 from aks_dra.settings import Pool, Settings
 
 
@@ -23,6 +24,7 @@ class Context:
     classes: list[PlannedClass]
     matcher: Matcher
     today: str
+    snapshot: Snapshot | None = None
 
     @property
     def version(self) -> str:

@@ -118,7 +118,7 @@ def _counts(path: str, nodes: Nodes, lowest: int) -> Iterator[Finding]:
 
 def zones(context: Context) -> Iterator[Finding]:
     for _, path, pool in context.pools():
-        if pool.zones:
+        if pool.zones and not (context.snapshot and context.snapshot.skus):
             yield finding(
                 "SIZ009",
                 "warning",

@@ -55,6 +55,8 @@ def shape_and_floor(context: Context) -> Iterator[Finding]:
                 f'write "{context.facts.kubernetes.default}"',
                 FLOOR_SOURCE,
             )
+        elif context.snapshot and context.snapshot.versions:
+            continue  # better than the table, and checked against it
         elif ".".join(version.split(".")[:2]) not in context.facts.kubernetes.versions:
             yield finding(
                 "VER003",
