@@ -16,6 +16,7 @@ from aks_dra.facts import Facts
 from aks_dra.planning import names
 from aks_dra.planning.chart_values import merge_values
 from aks_dra.planning.model import PlannedPool, PlannedRelease
+from aks_dra.planning.overrides import reconciled
 from aks_dra.planning.pools import toleration
 from aks_dra.settings import ChartSettings, Settings
 
@@ -34,6 +35,8 @@ def chart_location(facts: Facts, settings: Settings, chart: str, own: ChartSetti
     source = own.source or settings.gpu.charts.source
     if source is None:
         return (row.oci, version, "") if row.oci else (chart, version, row.repo)
+    if version in row.versions:
+        chart = row.versions[version].chart_name  # the DRA driver's chart had another name before 0.4.0
     if source.startswith("oci://"):
         return f"{source.rstrip('/')}/{chart}", version, ""
     if source.startswith(("https://", "http://")):
@@ -112,6 +115,16 @@ def dra_values(settings: Settings, pools: list[PlannedPool]) -> dict[str, Any]:
     if gates := feature_gates(settings):
         values["featureGates"] = gates
     return values
+
+
+def controller_values(facts: Facts, settings: Settings) -> dict[str, Any]:
+    """Old charts require a control-plane node for the controller, which AKS does not show: it goes to a system pool."""
+    row = facts.charts["dra-driver-nvidia-gpu"]
+    version = row.versions.get(settings.gpu.charts.dra_driver.version or row.default_version)
+    if version is None or "preferredControllerAffinity" in version.features:
+        return {}
+    system = {"key": "kubernetes.azure.com/mode", "operator": "In", "values": ["system"]}
+    return {"controller": {"affinity": _required_terms(system)}}
 
 
 def feature_gates(settings: Settings) -> dict[str, bool]:
@@ -193,7 +206,7 @@ def plan_releases(settings: Settings, facts: Facts, pools: list[PlannedPool]) ->
                 names.DRA_RELEASE,
                 names.DRA_NAMESPACE,
                 charts.dra_driver,
-                dra_values(settings, pools),
+                dra_values(settings, pools) | controller_values(facts, settings),
                 (names.OPERATOR_RELEASE,),
             )
         )
@@ -211,5 +224,5 @@ def _release(
     after: tuple[str, ...],
 ) -> PlannedRelease:
     location, version, repository = chart_location(facts, settings, chart, own)
-    merged, _ = merge_values(values, own.values)
+    merged, _ = merge_values(*reconciled(chart, values, own.values))
     return PlannedRelease(name, name, namespace, location, version, repository, merged, own.timeout_seconds, after)

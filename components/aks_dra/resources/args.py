@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -69,14 +70,18 @@ def plan_of(args: Args, resource: pulumi.Resource | None = None) -> Plan:
         stop_on_errors(args.stack, args.findings)
         return args
     from aks_dra.planning import plan  # here: loading the facts is only needed when something is planned
+    from aks_dra.planning.from_file import own_facts
 
     given = args if isinstance(args, DraClusterArgs) else DraClusterArgs(args)
+    folder = Path(given.loaded.files[0]).parent if given.loaded and given.loaded.files else Path.cwd()
+    facts, problems = own_facts(given.settings, folder)
     planned: Plan = plan(
         given.settings,
+        facts=facts,
         project=pulumi.get_project(),
         stack=pulumi.get_stack(),
         location=pulumi.Config("azure-native").get("location") or "",
-        config_findings=given.config_findings,
+        config_findings=(*given.config_findings, *problems),
         today=datetime.date.today().isoformat(),
     )
     if given.loaded is not None:

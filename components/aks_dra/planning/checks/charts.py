@@ -9,6 +9,7 @@ from typing import Any
 from aks_dra.planning.chart_values import check_values, merge_values
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
 from aks_dra.planning.model import Finding, Severity
+from aks_dra.planning.overrides import reconciled
 from aks_dra.planning.releases import device_plugin_values, dra_values, feature_gates, operator_values
 from aks_dra.settings import ChartSettings
 
@@ -120,7 +121,7 @@ def values(context: Context) -> Iterator[Finding]:
                 f"write {problem.suggestion}" if problem.suggestion else "see the chart's values.yaml",
                 f"{chart} {context.facts.charts[chart].default_version}: values.yaml",
             )
-        _, conflicts = merge_values(ours[chart], own.values)
+        _, conflicts = merge_values(*reconciled(chart, ours[chart], own.values))
         for conflict in conflicts:
             yield finding(
                 "CHT005",
