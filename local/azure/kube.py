@@ -44,7 +44,8 @@ class Api:
         # A server that is down is said at once instead of being tried again for long.
         self.pool = urllib3.PoolManager(
             ssl_context=context,
-            retries=urllib3.Retry(total=None, connect=1, read=0, redirect=0, backoff_factor=0.2),
+            # One that asks for patience (429, while a definition goes) gets it: Retry-After needs a total.
+            retries=urllib3.Retry(total=20, connect=1, read=0, redirect=0, backoff_factor=0.2, allowed_methods=None),
             timeout=CALL_SECONDS,
         )
 

@@ -51,7 +51,7 @@ def up(root: Path, file: StackFile, steps: Steps) -> int:
     console.print()
     summary.print_classes_and_claims(console, cluster, reports)
     console.print()
-    summary.print_farewell(console, parts.kubeconfig(root))
+    summary.print_farewell(console, parts.kubeconfig(root), parts.kubectl(root))
     console.print(f"up after {steps.seconds:.0f} s", highlight=False)
     return 1 if summary.print_gaps(console, reports) else 0
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,19 @@ def start_control_plane(root: Path, version: str) -> None:
         kubernetes.start(root, version)
     except kubernetes.ControlPlaneError as error:
         raise StackError(str(error)) from error
+
+
+def kubectl(root: Path) -> Path:
+    """A kubectl of the control plane's own version, with its kubeconfig, for those who have none."""
+    from local.tools.build import TOOLS, built_path
+
+    path = root / "bin" / "kubectl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    program = shlex.quote(str(built_path(TOOLS["kubernetes"])))
+    config = shlex.quote(str(kubeconfig(root)))
+    path.write_text(f'#!/bin/sh\nKUBECONFIG="${{KUBECONFIG:-{config}}}" exec {program} kubectl "$@"\n')
+    path.chmod(0o755)
+    return path
 
 
 def start_nodes(root: Path) -> None:

@@ -111,6 +111,7 @@ def print_gaps(console: Console, reports: Iterable[PoolReport]) -> int:
     return len(gaps)
 
 
-def print_farewell(console: Console, kubeconfig: Path) -> None:
+def print_farewell(console: Console, kubeconfig: Path, kubectl: Path) -> None:
     console.print(SIMULATED, markup=False, highlight=False, soft_wrap=True)
+    console.print(f"A kubectl for it, if you have none: {kubectl}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"export KUBECONFIG={kubeconfig}", markup=False, highlight=False, soft_wrap=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
-from tests.end_to_end.conftest import Stack
+from tests.end_to_end.conftest import ROOT, Stack, eventually
 
 pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
@@ -104,3 +105,18 @@ def test_class_that_matches_nothing_leaves_its_pod_pending(stack: Stack) -> None
     })  # fmt: skip
     stack.pod_of("waits", template="huge")
     assert "cannot allocate all claims" in stack.pending_reason("waits")
+
+
+def test_the_examples_of_the_readme(stack: Stack) -> None:
+    for manifest in yaml.safe_load_all((ROOT / "examples" / "pods.yaml").read_text()):
+        stack.apply(manifest)
+    assert [stack.pool_of(name) for name in ("train", "infer", "old")] == ["a100", "h100", "t4old"]
+    notebooks = eventually("three notebooks", lambda: running(stack, "app=notebooks", 3))
+    assert {stack.devices_of(pod)[0] for pod in notebooks} == {stack.devices_of(notebooks[0])[0]}
+
+
+def running(stack: Stack, selector: str, count: int) -> list[str] | None:
+    """Names of the running pods, once there are as many."""
+    items = json.loads(stack.kube("get", "pods", "-n", "ml", "-l", selector, "-o", "json"))["items"]
+    names = [item["metadata"]["name"] for item in items if item["status"].get("phase") == "Running"]
+    return names if len(names) == count else None
