@@ -31,9 +31,7 @@ JOINED: Mapping[str, tuple[str, ...]] = {
 """Lists that are the package's entries and then the user's."""
 
 
-def reconciled(
-    chart: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def reconciled(chart: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Both sides with overruled values and joined lists alike, ready for merge_values."""
     left, right = deepcopy(dict(ours)), deepcopy(dict(theirs))
     for path in (*OVERRULED.get(chart, ()), *JOINED.get(chart, ())):
