@@ -12,17 +12,21 @@ STAMP := .venv/.installed-$(shell cat $(REQUIREMENTS) | cksum | cut -d ' ' -f 1)
 
 export PYTHONPATH := $(CURDIR):$(CURDIR)/components
 export PYTHONUNBUFFERED := 1
+# Compiled once, not at every start: the provider SDKs have thousands of files.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv tools up status down plan check lint test test-nightly test-nvidia-charts
+.PHONY: help venv tools up status down plan simulate check lint test test-nightly test-nvidia-charts bench
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make up | status | down        the local stack: simulated Azure and GPUs, a real engine, API server and scheduler'
 	@echo 'make plan STACK=dev            what a stack comes to; needs no Azure, no cluster, no Pulumi CLI'
+	@echo 'make simulate STACK=dev WORKLOAD=jobs.yaml   where the real scheduler would put a workload, and why not'
 	@echo 'make check                     the findings of every stack file; with STACK=... of one'
 	@echo 'make test                      everything but the nightly tests'
 	@echo 'make test-nightly              the long ones'
 	@echo 'make test-nvidia-charts        the end-to-end tests on the charts in AKS_DRA_NVIDIA_CHARTS'
+	@echo 'make bench                     times of the matching, and of its CEL engine beside cel-python'
 	@echo 'make venv | tools | lint       the parts of it'
 
 venv: $(STAMP)
@@ -46,6 +50,11 @@ up status down: venv
 plan: venv
 	@$(BIN)/aks-dra plan stacks/Pulumi.$(STACK).yaml
 
+simulate: venv
+	@$(if $(WORKLOAD),,echo 'set WORKLOAD to one or more files with Kubernetes manifests' >&2; exit 2;) true
+	@$(BIN)/python -m local.tools.build kubernetes > /dev/null
+	@$(BIN)/python -m local.simulate stacks/Pulumi.$(STACK).yaml $(WORKLOAD)
+
 check: venv
 	@status=0; for file in $(if $(filter command line environment,$(origin STACK)),stacks/Pulumi.$(STACK).yaml,stacks/Pulumi.*.yaml); do \
 	    $(BIN)/aks-dra check $$file || status=$$?; done; exit $$status
@@ -66,3 +75,15 @@ test-nvidia-charts: venv tools
 	@test -d "$(AKS_DRA_NVIDIA_CHARTS)" || \
 	    { echo 'set AKS_DRA_NVIDIA_CHARTS to a folder with the charts gpu-operator, dra-driver-nvidia-gpu and nvidia-device-plugin' >&2; exit 2; }
 	@AKS_DRA_NVIDIA_CHARTS="$(abspath $(AKS_DRA_NVIDIA_CHARTS))" $(BIN)/python -m pytest -m cluster tests/cluster
+
+# What is measured against stays out of .venv.
+BENCH := .local/bench
+BENCH_STAMP := $(BENCH)/.installed-$(shell cat benchmarks/requirements.txt | cksum | cut -d ' ' -f 1)
+
+$(BENCH_STAMP): benchmarks/requirements.txt | venv
+	@$(PYTHON) -m venv $(BENCH)
+	@$(BIN)/uv pip install --quiet --python $(BENCH)/bin/python -r benchmarks/requirements.txt
+	@touch $@
+
+bench: venv $(BENCH_STAMP)
+	@$(BIN)/python benchmarks/matching.py --other $(BENCH)/bin/python

@@ -15,6 +15,7 @@ cd "$(git rev-parse --show-toplevel)"
 
 # Three dots: what the branch changed since it left the base, not what the base has gained since.
 changed=$(git diff --name-only --diff-filter=d "$base...HEAD")
+before=$(git merge-base "$base" HEAD)
 shopt -s nullglob
 files=(stacks/Pulumi.*.yaml)
 stacks=()
@@ -34,9 +35,9 @@ failed=0
     for file in "${stacks[@]}"; do
         name=${file#stacks/Pulumi.}
         printf '## Stack `%s`\n\n' "${name%.yaml}"
-        if findings=$("$aks_dra" check "$file" 2>&1); then
+        if findings=$("$aks_dra" check "$file" --against "$before" 2>&1); then
             # A plan that fails where the check did not is a fault of ours: its own words are the report.
-            "$aks_dra" plan --format markdown "$file" 2>&1 || { failed=1; }
+            "$aks_dra" plan --format markdown --against "$before" "$file" 2>&1 || { failed=1; }
         else
             failed=1
             printf 'This stack has errors; nothing of it would be created.\n\n```\n%s\n```\n' "$findings"

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from aks_dra.resources import (
         Namespaces as Namespaces,
     )
+    from aks_dra.resources import (
+        SmokeTest as SmokeTest,
+    )
 
 __version__ = "0.1.0"
 
@@ -54,6 +57,7 @@ _COMPONENTS = (
     "GpuOperator",
     "GpuPool",
     "Namespaces",
+    "SmokeTest",
 )
 __all__ = list(_COMPONENTS)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from aks_dra.planning import Finding, Plan
+    from aks_dra.planning.previous import Previous
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -38,6 +39,11 @@ class FactsFormat(StrEnum):
     json = "json"
 
 
+class NodeCount(StrEnum):
+    first = "first"
+    max = "max"
+
+
 class FailOn(StrEnum):
     error = "error"
     warning = "warning"
@@ -48,6 +54,14 @@ Today = Annotated[str, typer.Option(help="date (YYYY-MM-DD) that support ends ar
 AzureSnapshot = Annotated[
     Path | None,
     typer.Option("--azure-snapshot", help="folder with skus.json, usage.json, versions.json of the Azure CLI"),
+]
+Against = Annotated[
+    str,
+    typer.Option(
+        "--against",
+        metavar="FILE|REVISION|STATE",
+        help="what the stack was before: a stack file, a git revision, or the output of `pulumi stack export`",
+    ),
 ]
 Fail = Annotated[FailOn, typer.Option("--fail-on", help="what makes the exit code 1")]
 
@@ -61,6 +75,7 @@ def check(
     fail_on: Fail = FailOn.error,
     today: Today = "",
     azure_snapshot: AzureSnapshot = None,
+    against: Against = "",
 ) -> None:
     """Print what is wrong in stack files, with the line and what to write instead."""
     from aks_dra.report.document import finding_document
@@ -69,7 +84,7 @@ def check(
     failed = False
     documents = []
     for file in files:
-        _, findings = read_plan(file, today, azure_snapshot)
+        _, findings = read_plan(file, today, azure_snapshot, against)
         failed = failed or fails(findings, fail_on)
         if format is CheckFormat.json:
             documents.append({"file": str(file), "findings": [finding_document(finding) for finding in findings]})
@@ -92,11 +107,12 @@ def plan(
     fail_on: Fail = FailOn.error,
     today: Today = "",
     azure_snapshot: AzureSnapshot = None,
+    against: Against = "",
 ) -> None:
     """Show what a stack would create, what each pool publishes, and what its classes and claims match."""
     from aks_dra.report import as_document, as_markdown, print_findings, print_plan
 
-    planned, findings = read_plan(file, today, azure_snapshot)
+    planned, findings = read_plan(file, today, azure_snapshot, against)
     if planned is None:
         if format is PlanFormat.json:
             from aks_dra.report.document import finding_document
@@ -112,6 +128,57 @@ def plan(
     else:
         print_plan(make_console(), planned)
     raise typer.Exit(1 if fails(findings, fail_on) else 0)
+
+
+@app.command()
+def simulate(
+    stack: Annotated[Path, typer.Argument(help="a stack file, e.g. stacks/Pulumi.dev.yaml")],
+    workloads: Annotated[list[Path], typer.Argument(help="Kubernetes manifests, YAML or JSON")],
+    format: Annotated[FactsFormat, typer.Option(help="text or json")] = FactsFormat.text,
+    kubeconfig: Annotated[Path | None, typer.Option(help="a cluster without nodes, to be used for the answer")] = None,
+    no_cluster: Annotated[bool, typer.Option("--no-cluster", help="necessary conditions only")] = False,
+    namespace: Annotated[str, typer.Option(help="for objects that name none")] = "default",
+    nodes: Annotated[NodeCount, typer.Option(help="autoscaled pools: nodes at first, or at most")] = NodeCount.first,
+    keep: Annotated[bool, typer.Option("--keep", help="leave everything in the cluster, to look at it")] = False,
+    clean: Annotated[bool, typer.Option("--clean", help="first delete what a killed simulation left")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="read the files, and say what they come to")] = False,
+) -> None:
+    """Ask the real scheduler where workloads would run on a planned fleet, and say why not where they would not."""
+    from aks_dra.simulate.entry import Options, simulate
+
+    planned, findings = read_plan(stack, "")
+    options = Options(
+        stack, workloads, format.value, kubeconfig, no_cluster, namespace, nodes.value, keep, clean, dry_run
+    )
+    raise typer.Exit(simulate(options, make_console(), planned, findings))
+
+
+@app.command()
+def migrate(
+    stack: Annotated[str, typer.Argument(help="a stack, or its file, e.g. dev or stacks/Pulumi.dev.yaml")],
+    pool: Annotated[str, typer.Option(help="the device-plugin pool that is to become a DRA pool")],
+    to: Annotated[str, typer.Option(help="name of the new pool; default: one like the old one's")] = "",
+    out: Annotated[Path | None, typer.Option(help="folder to write to; default: migrate-STACK-POOL")] = None,
+    workloads: Annotated[
+        list[Path] | None, typer.Option("--workloads", help="Kubernetes manifests of what runs on the pool; repeatable")
+    ] = None,
+    claims: Annotated[
+        bool, typer.Option("--claims", help="a claim for every workload, also where nvidia.com/gpu would be carried")
+    ] = False,
+    today: Today = "",
+) -> None:
+    """Write the stack files that move a pool from the device plugin to DRA, and what to run between them."""
+    from aks_dra.migrate.command import migrate as write
+    from aks_dra.migrate.steps import MigrateError
+
+    try:
+        road, folder, written = write(stack, pool, to, out, workloads, claims, day(today))
+    except MigrateError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from None
+    for entry in road.advice:
+        typer.echo(f"{entry.title}: {entry.text}")
+    typer.echo(f"{len(written)} files in {folder}; begin with {folder / 'README.md'}")
 
 
 @app.command()
@@ -138,21 +205,36 @@ def facts(
         print_facts(make_console(), chosen)
 
 
-def read_plan(file: Path, today: str, azure_snapshot: Path | None) -> tuple[Plan | None, tuple[Finding, ...]]:
+def read_plan(
+    file: Path, today: str, azure_snapshot: Path | None = None, against: str = ""
+) -> tuple[Plan | None, tuple[Finding, ...]]:
     """The plan of a stack file and all findings; no plan when the file cannot be read as settings."""
     from aks_dra.planning.from_file import plan_file
     from aks_dra.planning.snapshot import SnapshotError, read_snapshot
 
-    if today:
-        try:
-            date.fromisoformat(today)
-        except ValueError:
-            raise typer.BadParameter("write a date as YYYY-MM-DD", param_hint="--today") from None
+    today = day(today)
     try:
         snapshot = read_snapshot(azure_snapshot) if azure_snapshot else None
     except SnapshotError as error:
         raise typer.BadParameter(str(error), param_hint="--azure-snapshot") from None
-    return plan_file(file, today or date.today().isoformat(), snapshot)
+    return plan_file(file, today, snapshot, read_previous(against, file, today) if against else None)
+
+
+def day(today: str) -> str:
+    """The day given, or this one."""
+    try:
+        return date.fromisoformat(today).isoformat() if today else date.today().isoformat()
+    except ValueError:
+        raise typer.BadParameter("write a date as YYYY-MM-DD", param_hint="--today") from None
+
+
+def read_previous(against: str, file: Path, today: str) -> Previous | None:
+    from aks_dra.migrate.against import AgainstError, read_against
+
+    try:
+        return read_against(against, file, today)
+    except AgainstError as error:
+        raise typer.BadParameter(str(error), param_hint="--against") from None
 
 
 def fails(findings: tuple[Finding, ...], fail_on: FailOn) -> bool:

@@ -7,11 +7,12 @@ since a new cluster starts empty.
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import replace
 from typing import Any
 
 from local import facts
-from local.azure import arm, identity, models, nodes, pools, rules, wipe
+from local.azure import arm, identity, models, nodes, pools, rights, rules, wipe
 from local.azure.arm import ArmError, Properties, invalid
 from local.azure.store import Incomplete, Record, Store
 from local.azure.types import CLUSTER, GROUP, TYPES, common
@@ -27,10 +28,11 @@ def put(store: Store, resource_id: str, body: Properties) -> Record:
     if isinstance(request.get("identity"), dict):
         request["identity"] = identity.as_map(request["identity"])
     inner = {key: value for key, value in body.items() if key not in TOP_LEVEL}
-    models.check("ManagedCluster", {**request, "properties": inner}, "")
+    models.check("ManagedCluster", {**request, "properties": arm_names(inner)}, "")
     old = store.get(resource_id)
     before = old.properties if old is not None and old.born else {}
     check(name, arm.group_of(resource_id), body, before)
+    rights.check(store, body)
     answer = complete(resource_id, body, before)
     check_node_group(store, resource_id, str(answer["nodeResourceGroup"]))
     revision = old.revision + 1 if old is not None else 1
@@ -56,6 +58,19 @@ def put(store: Store, resource_id: str, body: Properties) -> Record:
         failed = replace(cluster, properties={**answer, "provisioningState": "Failed"})
         raise Incomplete(error, store.put(failed)) from error
     return store.put(replace(cluster, properties={**answer, "provisioningState": "Succeeded"}, born=True))
+
+
+def arm_names(properties: Properties) -> Properties:
+    """The request as the provider sends it: autoscaler settings have dashes in ARM, and none in azure-native."""
+    profile = properties.get("autoScalerProfile")
+    if not isinstance(profile, dict):
+        return properties
+    for key in profile:
+        if "-" in key:
+            path = f"autoScalerProfile.{key}"
+            raise ArmError(400, "UnknownProperty", f"azure-native has no property {path}, and would drop it.", path)
+    dashed = {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", key).lower(): item for key, item in profile.items()}
+    return {**properties, "autoScalerProfile": dashed}
 
 
 def check(name: str, group: str, body: Properties, before: Properties) -> None:
@@ -215,7 +230,9 @@ def complete(resource_id: str, body: Properties, before: Properties) -> Properti
         "resourceUID": uid.replace("-", ""),
         "fqdn": f"{host}.hcp.{place}.azmk8s.io",
         "azurePortalFQDN": f"{host}.portal.hcp.{place}.azmk8s.io",
-        "identityProfile": {"kubeletidentity": identity.kubelet(resource_id, node_group)},
+        "identityProfile": given.get("identityProfile")
+        or before.get("identityProfile")
+        or {"kubeletidentity": identity.kubelet(resource_id, node_group)},
     }
     answer["identity"] = identity.complete(resource_id, given.get("identity") or before.get("identity"))
     if issuer_on(given) or issuer_on(before):
@@ -260,6 +277,8 @@ def delete(store: Store, resource_id: str) -> None:
     store.put(replace(record, properties={**record.properties, "provisioningState": "Deleting"}))
     for pool in pools.pools_of(store, resource_id):
         pools.remove(store, pool, record)
+    for child in reversed(store.children(resource_id)):
+        store.delete(child.id)  # maintenance windows, role assignments and associations end with their cluster
     nodes.delete(str(record.properties["nodeResourceGroup"]))
     if all(other.id.lower() == resource_id.lower() for other in store.all(CLUSTER)):
         wipe.everything()

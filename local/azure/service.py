@@ -10,10 +10,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from local.azure import arm, basics, clusters, faults, identity, pools
+from local.azure import arm, basics, clusters, faults, identity, monitoring, pools
 from local.azure.arm import ArmError, Properties
 from local.azure.store import Record, Store
-from local.azure.types import CLUSTER, GROUP, IDENTITY, NETWORK, POOL, ROLE_ASSIGNMENT, SUBNET, WORKSPACE, ArmType
+from local.azure.types import (
+    ASSOCIATION,
+    CLUSTER,
+    GROUP,
+    IDENTITY,
+    MAINTENANCE,
+    NETWORK,
+    POOL,
+    ROLE_ASSIGNMENT,
+    RULE,
+    SUBNET,
+    WORKSPACE,
+    ArmType,
+)
 
 STRICT = "AKS_DRA_LOCAL_AZURE_STRICT"
 PUT: dict[str, Callable[[Store, str, Properties], Record]] = {
@@ -25,6 +38,9 @@ PUT: dict[str, Callable[[Store, str, Properties], Record]] = {
     WORKSPACE: basics.put_workspace,
     NETWORK: basics.put_network,
     SUBNET: basics.put_subnet,
+    RULE: monitoring.put_rule,
+    ASSOCIATION: monitoring.put_association,
+    MAINTENANCE: monitoring.put_maintenance,
 }
 
 

@@ -20,6 +20,9 @@ ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 WORKSPACE = "azure-native:operationalinsights:Workspace"
 NETWORK = "azure-native:network:VirtualNetwork"
 SUBNET = "azure-native:network:Subnet"
+RULE = "azure-native:monitor:DataCollectionRule"
+ASSOCIATION = "azure-native:monitor:DataCollectionRuleAssociation"
+MAINTENANCE = "azure-native:containerservice:MaintenanceConfiguration"
 
 GROUP_NAME = r"^[-\w\._\(\)]{0,89}[-\w_\(\)]$"
 CLUSTER_NAME = r"^[a-zA-Z0-9]$|^[a-zA-Z0-9][-_a-zA-Z0-9]{0,61}[a-zA-Z0-9]$"
@@ -123,6 +126,31 @@ TYPES: dict[str, ArmType] = {
                 "powerState",
             ),
             replaces=("vmSize", "gpuInstanceProfile", "networkProfile.nodePublicIPTags"),
+        ),
+        ArmType(
+            MAINTENANCE,
+            "Microsoft.ContainerService/managedClusters/maintenanceConfigurations",
+            in_group(
+                "Microsoft.ContainerService/managedClusters/{resourceName}/maintenanceConfigurations/{configName}"
+            ),
+            {"resourceGroupName": GROUP_NAME, "resourceName": CLUSTER_NAME, "configName": ".+"},
+            has_location=False,
+            computed=("systemData",),
+        ),
+        ArmType(
+            RULE,
+            "Microsoft.Insights/dataCollectionRules",
+            in_group("Microsoft.Insights/dataCollectionRules/{dataCollectionRuleName}"),
+            {"resourceGroupName": GROUP_NAME, "dataCollectionRuleName": r"^[a-zA-Z0-9][-\w.]{1,62}[a-zA-Z0-9]$"},
+            computed=("endpoints", "etag", "immutableId", "metadata", "provisioningState", "systemData"),
+        ),
+        ArmType(
+            ASSOCIATION,
+            "Microsoft.Insights/dataCollectionRuleAssociations",
+            "/{resourceUri}/providers/Microsoft.Insights/dataCollectionRuleAssociations/{associationName}",
+            {"resourceUri": ".+", "associationName": ".+"},
+            has_location=False,
+            computed=("etag", "metadata", "provisioningState", "systemData"),
         ),
         ArmType(
             IDENTITY,

@@ -2,8 +2,9 @@
 
 Its config is a key of the ConfigMap that its pod mounts, named by the node's label, else by DEFAULT_CONFIG,
 else found by the fallback strategies. A name that is no key, a sharing of fewer than two replicas or a wrong
-driver root end the real plugin in a crash loop: nothing is advertised. What was advertised once stays in the
-status with 0, since the kubelet never removes it.
+driver root end the real plugin in a crash loop: nothing is advertised. So do MPS on MIG devices and MPS without its
+control daemon, whose DaemonSet selects on a label that GFD sets. What was advertised once stays in the status with 0,
+since the kubelet never removes it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from local.nodes.snapshot import NodeView, Object, configmap_volume, containers,
 
 CONFIG_LABEL = "nvidia.com/device-plugin.config"
 GPU = "nvidia.com/gpu"
+DAEMON = "mps-control-daemon-ctr"
+PROGRAM = "device-plugin"
+MOST_CLIENTS = 48
+"""What an MPS server takes on GPUs of compute capability 7.5 and later."""
+
 OTHER_CONTAINERS = ("mps-control-daemon", "gpu-feature-discovery")
 """The chart's other DaemonSets carry the same name label; their containers tell them apart."""
 
@@ -31,6 +37,10 @@ class Sharing:
     replicas: Mapping[str, int] = field(default_factory=dict)  # resource to number
     rename: bool = False
     mig_strategy: str = ""
+
+
+class Stops(Exception):
+    """The plugin ends, or advertises nothing; the text says why."""
 
 
 def is_plugin(pod: Object) -> bool:
@@ -81,11 +91,19 @@ def config_text(view: NodeView, configmap: str, default: str, fallbacks: str, sp
 def parse(text: str) -> Sharing | None:
     """None for a config that the plugin refuses."""
     try:
+        return read(text)
+    except Stops:
+        return None
+
+
+def read(text: str) -> Sharing:
+    """The config; raises Stops where the plugin refuses it."""
+    try:
         content = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return None
+    except yaml.YAMLError as error:
+        raise Stops("the config is not YAML") from error
     if not isinstance(content, dict) or content.get("version") != "v1":
-        return None
+        raise Stops("the config's version is not v1")
     strategy = str((content.get("flags") or {}).get("migStrategy") or "")
     sharing = content.get("sharing") or {}
     # both are exclusive; the plugin's code lets MPS win
@@ -96,7 +114,7 @@ def parse(text: str) -> Sharing | None:
     for entry in part.get("resources") or ():
         number = entry.get("replicas")
         if not isinstance(number, int) or number < 2 or not entry.get("name"):
-            return None
+            raise Stops(f"number of replicas must be >= 2, and the config says {number} of {entry.get('name')}")
         replicas[str(entry["name"])] = number
     return Sharing(kind, replicas, bool(part.get("renameByDefault")), strategy)
 
@@ -110,21 +128,52 @@ def advertised(view: NodeView) -> dict[str, int]:
     root, _ = view.driver
     if not root or env.get("NVIDIA_DRIVER_ROOT", root) != root:
         return {}
-    sharing: Sharing | None = Sharing()
-    configmap = configmap_volume(pod)
-    if configmap:
-        fallbacks = env.get("FALLBACK_STRATEGIES", "named,single")
-        space = pod["metadata"]["namespace"]
-        text = config_text(view, configmap, env.get("DEFAULT_CONFIG", ""), fallbacks, space)
-        sharing = None if text is None else parse(text)
-    if sharing is None:
+    try:
+        return shares(view, config(view, pod, env), env)
+    except Stops as reason:
+        view.say(PROGRAM, str(reason))
         return {}
+
+
+def config(view: NodeView, pod: Object, env: Mapping[str, str]) -> Sharing:
+    configmap = configmap_volume(pod)
+    if not configmap:
+        return Sharing()
+    space, default = pod["metadata"]["namespace"], env.get("DEFAULT_CONFIG", "")
+    text = config_text(view, configmap, default, env.get("FALLBACK_STRATEGIES", "named,single"), space)
+    if text is None:
+        known = ", ".join(sorted(view.snapshot.configmaps.get((space, configmap)) or ())) or "no key at all"
+        raise Stops(
+            f"no config {view.labels.get(CONFIG_LABEL) or default!r} (label {CONFIG_LABEL}) in ConfigMap "
+            f"{space}/{configmap}, which has {known}"
+        )
+    return read(text)
+
+
+def shares(view: NodeView, sharing: Sharing, env: Mapping[str, str]) -> dict[str, int]:
     strategy = env.get("MIG_STRATEGY") or sharing.mig_strategy or "none"
+    before = devices(view, strategy)
+    if sharing.kind == "mps":
+        mps_ready(view, strategy, sharing)
+    if not before:
+        raise Stops(f"MIG strategy {strategy} does not go with the partitions of this node")
     found: dict[str, int] = {}
-    for name, number in devices(view, strategy).items():
+    for name, number in before.items():
         shared = sharing.replicas.get(name, 1)
         found[f"{name}.shared" if shared > 1 and sharing.rename else name] = number * shared
     return found
+
+
+def mps_ready(view: NodeView, strategy: str, sharing: Sharing) -> None:
+    if strategy != "none" and any(item.mig for item in view.partitions()):
+        raise Stops("sharing using MPS is not supported for MIG devices")
+    if not any(item["name"] == DAEMON for pod in view.pods for item in pod["spec"]["containers"]):
+        raise Stops(
+            "error checking MPS daemon health: no MPS control daemon runs on this node (its DaemonSet selects "
+            f"nvidia.com/mps.capable=true, the node has {view.labels.get('nvidia.com/mps.capable', 'no such label')})"
+        )
+    if (most := max(sharing.replicas.values(), default=0)) > MOST_CLIENTS:
+        raise Stops(f"error checking MPS daemon health: maximum allowed replicas exceeded: {most} > {MOST_CLIENTS}")
 
 
 def devices(view: NodeView, strategy: str) -> Counter[str]:

@@ -7,9 +7,14 @@ why an NFD restart takes the gpu.deploy labels away for a while.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from local.nodes.device_plugin import Sharing, config_text, parse
+from local.nodes.hardware import Gpu
 from local.nodes.operator import section
 from local.nodes.snapshot import NFD_LABEL, NodeView, labels_of
+
+PER_PROFILE = "nvidia.com/mig-"
 
 
 def label_hardware(view: NodeView) -> None:
@@ -31,41 +36,69 @@ def validated(view: NodeView) -> bool:
 
 
 def label_gpus(view: NodeView) -> None:
-    """GFD."""
+    """GFD. MIG_STRATEGY of the ClusterPolicy, where it has one, wins over the plugin's config."""
     if view.machine is None or view.runs("gpu-feature-discovery") is None or not validated(view):
         return
-    gpu = view.machine.gpu
-    strategy = section(view.snapshot.policy, "mig").get("strategy") or "single"
-    product, count, memory = gpu.product_name.replace(" ", "-"), view.machine.count, gpu.memory_mib
-    profiles = {name for item in view.partitions() for name, _ in item.devices}
-    if strategy == "single" and len(profiles) == 1 and all(item.devices for item in view.partitions()):
-        (profile,) = profiles
-        product += f"-MIG-{profile}".replace("+", ".")
-        count = sum(len(item.devices) for item in view.partitions())
-        memory = gpu.profiles[profile].memory_mib
     sharing = plugin_sharing(view)
-    replicas = sharing.replicas.get("nvidia.com/gpu", 1) if sharing else 1
-    if replicas > 1 and sharing is not None and not sharing.rename:
-        product += "-SHARED"
-    major, minor, *_ = gpu.compute_capability.split(".")
-    view.labels.update(
-        {
-            "nvidia.com/gpu.product": product,
-            "nvidia.com/gpu.count": str(count),
-            "nvidia.com/gpu.memory": str(memory),
-            "nvidia.com/gpu.family": gpu.architecture.lower(),
-            "nvidia.com/gpu.compute.major": major,
-            "nvidia.com/gpu.compute.minor": minor,
-            "nvidia.com/gpu.replicas": str(replicas),
-            "nvidia.com/gpu.sharing-strategy": sharing.kind if sharing and replicas > 1 else "none",
-            "nvidia.com/mps.capable": "true" if sharing and sharing.kind == "mps" else "false",
-            "nvidia.com/mig.capable": "true" if view.machine.mig_capable else "false",
-        }
-    )
+    policy = section(view.snapshot.policy, "mig")
+    cluster_wide = policy.get("strategy", "single") if policy else "single"
+    strategy = cluster_wide or (sharing.mig_strategy if sharing else "") or "none"
+    labels = gpu_labels(view, view.machine.gpu, sharing)
+    view.labels = {key: value for key, value in view.labels.items() if not key.startswith(PER_PROFILE)}
     if view.machine.mig_capable and strategy != "none":
-        view.labels["nvidia.com/mig.strategy"] = strategy
+        labels["nvidia.com/mig.strategy"] = strategy
+        labels.update(mig_labels(view, view.machine.gpu, strategy, sharing))
     else:
         view.labels.pop("nvidia.com/mig.strategy", None)
+    view.labels.update(labels)
+
+
+def gpu_labels(view: NodeView, gpu: Gpu, sharing: Sharing | None) -> dict[str, str]:
+    """The labels of whole GPUs."""
+    assert view.machine is not None
+    major, minor, *_ = gpu.compute_capability.split(".")
+    mps = sharing is not None and sharing.kind == "mps" and not any(item.mig for item in view.partitions())
+    return {
+        **resource_labels("nvidia.com/gpu", gpu.product_name, view.machine.count, gpu.memory_mib, sharing),
+        "nvidia.com/gpu.family": gpu.architecture.lower(),
+        "nvidia.com/gpu.compute.major": major,
+        "nvidia.com/gpu.compute.minor": minor,
+        "nvidia.com/mps.capable": "true" if mps else "false",
+        "nvidia.com/mig.capable": "true" if view.machine.mig_capable else "false",
+    }
+
+
+def resource_labels(name: str, product: str, count: int, memory: int, sharing: Sharing | None) -> dict[str, str]:
+    replicas = sharing.replicas.get(name, 1) if sharing else 1
+    suffix = "-SHARED" if sharing is not None and replicas > 1 and not sharing.rename else ""
+    return {
+        f"{name}.product": product.replace(" ", "-") + suffix,
+        f"{name}.count": str(count),
+        f"{name}.memory": str(memory),
+        f"{name}.replicas": str(replicas),
+        f"{name}.sharing-strategy": sharing.kind if sharing and replicas > 1 else "none",
+    }
+
+
+def mig_labels(view: NodeView, gpu: Gpu, strategy: str, sharing: Sharing | None) -> dict[str, str]:
+    """Labels of partitions: as nvidia.com/gpu (single), or for each profile (mixed)."""
+    gpus = [item for item in view.partitions() if item.mig]
+    counts = Counter(name for item in gpus for name, _ in item.devices)
+    if not gpus:
+        return {}
+    if strategy == "single":
+        if len(counts) != 1 or len(gpus) < len(view.partitions()) or not all(item.devices for item in gpus):
+            invalid = resource_labels("nvidia.com/gpu", f"{gpu.product_name}-MIG-INVALID", 0, 0, None)
+            return {**invalid, "nvidia.com/gpu.replicas": "0", "nvidia.com/gpu.sharing-strategy": ""}
+        names = dict.fromkeys(counts, "nvidia.com/gpu")
+    else:
+        names = {profile: PER_PROFILE + profile.replace("+", ".") for profile in counts}
+    found: dict[str, str] = {}
+    for profile, count in counts.items():
+        product = f"{gpu.product_name}-MIG-{profile}".replace("+", ".")
+        memory = gpu.profiles[profile].memory_mib
+        found.update(resource_labels(names[profile], product, count, memory, sharing))
+    return found
 
 
 def plugin_sharing(view: NodeView) -> Sharing | None:

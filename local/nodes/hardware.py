@@ -42,7 +42,7 @@ class Gpu:
     architecture: str
     compute_capability: str
     memory_mib: int
-    pci_device_id: str = ""
+    pci_device_ids: tuple[str, ...] = ()
     addressing_mode: str = "HMM"
     compute_slices: int = 0
     memory_slices: int = 0
@@ -124,7 +124,7 @@ class Tables:
             architecture=row["architecture"],
             compute_capability=row["compute_capability"],
             memory_mib=row["memory_mib"],
-            pci_device_id=str(row.get("pci_device_id", "")),
+            pci_device_ids=tuple(str(item).lower() for item in family.get("pci_device_ids", ())),
             addressing_mode=row.get("addressing_mode", "HMM"),
             compute_slices=family.get("compute_slices", 0),
             memory_slices=family.get("memory_slices", 0),

@@ -16,6 +16,7 @@ from local.nodes.operator import namespace
 from local.nodes.partitions import LayoutError, target
 from local.nodes.snapshot import DEPLOY, Memory, NodeView, Object, configmap_volume, environment
 
+PROGRAM = "mig-manager"
 CONFIG = "nvidia.com/mig.config"
 STATE = "nvidia.com/mig.config.state"
 PAUSED = "paused-for-mig-change"
@@ -34,6 +35,8 @@ def apply_layout(view: NodeView, memory: Memory) -> None:
     waiting = f"mig/{view.name}"
     record, state, uid = view.record, view.labels.get(STATE), str(pod["metadata"]["uid"])
     if record.get("config") == layout and record.get("pod") == uid and state in ("success", "failed"):
+        if state == "failed":
+            view.say(PROGRAM, str(record.get("error", "")))
         return  # it acts when its pod starts and when the label changes
     current = view.partitions()
     try:
@@ -44,6 +47,7 @@ def apply_layout(view: NodeView, memory: Memory) -> None:
             raise LayoutError("the MIG mode of an Ampere GPU in a VM changes only with WITH_REBOOT=true")
     except LayoutError as error:
         view.keep(current, config=layout, pod=uid, error=str(error))
+        view.say(PROGRAM, str(error))
         finish(view, memory, "failed")
         return
     if wanted == current:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from local.nodes.actions import Action, Apply, Delete
@@ -51,6 +51,7 @@ class Operand:
     container: str
     key: str  # the deploy label that it selects on
     section: str  # of the ClusterPolicy, whose `enabled` decides; "" for always
+    also: Mapping[str, str] = field(default_factory=dict)  # further labels of its node selector
 
 
 OPERANDS = (
@@ -58,6 +59,13 @@ OPERANDS = (
     Operand("nvidia-container-toolkit-daemonset", "nvidia-container-toolkit-ctr", "container-toolkit", "toolkit"),
     Operand("nvidia-operator-validator", "nvidia-operator-validator", "operator-validator", ""),
     Operand("nvidia-device-plugin-daemonset", "nvidia-device-plugin", "device-plugin", "devicePlugin"),
+    Operand(
+        "nvidia-device-plugin-mps-control-daemon",
+        "mps-control-daemon-ctr",
+        "device-plugin",
+        "devicePlugin",
+        {"nvidia.com/mps.capable": "true"},
+    ),
     Operand("gpu-feature-discovery", "gpu-feature-discovery", "gpu-feature-discovery", "gfd"),
     Operand("nvidia-mig-manager", "nvidia-mig-manager", "mig-manager", "migManager"),
 )
@@ -146,7 +154,7 @@ def daemonset(operand: Operand, policy: Object, space: str) -> dict[str, Any]:
     container: dict[str, Any] = {"name": operand.container, "image": f"simulated/{operand.app}"}
     env = [dict(entry) for entry in part.get("env") or () if "value" in entry]
     spec: dict[str, Any] = {
-        "nodeSelector": {DEPLOY + operand.key: "true"},
+        "nodeSelector": {DEPLOY + operand.key: "true", **operand.also},
         "tolerations": [dict(item) for item in common.get("tolerations") or ()],
     }
     if operand.section == "driver":

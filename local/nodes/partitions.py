@@ -122,13 +122,13 @@ def from_file(machine: Machine, layout: str, text: str) -> tuple[Partition, ...]
 
 
 def covers(entry: Mapping[str, Any], gpu: Gpu) -> bool:
-    """Whether a device-filter names this GPU. Where its PCI id is not known, the profiles decide."""
+    """Whether a device-filter names this GPU. Where its PCI ids are not known, the profiles decide."""
     given = entry.get("device-filter")
     if not given:
         return True
     filters: Sequence[str] = [given] if isinstance(given, str) else given
-    if gpu.pci_device_id:
-        return gpu.pci_device_id.lower() in {str(item).lower() for item in filters}
+    if gpu.pci_device_ids:
+        return bool({str(item).lower() for item in filters} & set(gpu.pci_device_ids))
     return set(entry.get("mig-devices") or {}) <= set(gpu.profiles)
 
 

@@ -26,15 +26,18 @@ def node_actions(view: NodeView, memory: Memory) -> list[Action]:
     discovery.label_gpus(view)
     operator.label_node(view)
     mig_manager.apply_layout(view, memory)
+    dra_driver.take_over(view)
+    resources = device_plugin.capacity(view)
+    published = list(dra_driver.publish(view, memory))
+    view.write_down()
     actions: list[Action] = []
     labels = difference(view.before_labels, view.labels)
     annotations = difference(view.before_annotations, view.annotations)
     if labels or annotations:
         actions.append(PatchNode(view.name, labels, annotations))
-    resources = device_plugin.capacity(view)
     if resources:
         actions.append(PatchCapacity(view.name, resources))
-    actions.extend(dra_driver.publish(view, memory))
+    actions.extend(published)
     return actions
 
 

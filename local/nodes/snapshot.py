@@ -19,6 +19,8 @@ MIG_DEVICES = "local.aks-dra.dev/mig-devices"
 SIMULATED = "local.aks-dra.dev/simulated"
 OPERAND = "local.aks-dra.dev/operand"
 PLUGIN_POD = "local.aks-dra.dev/plugin-pod"
+SAYS = "local.aks-dra.dev/says"
+"""What simulated programs would have in their logs: program to text, as JSON, on the node."""
 
 NFD_LABEL = "feature.node.kubernetes.io/pci-10de.present"
 DEPLOY = "nvidia.com/gpu.deploy."
@@ -69,6 +71,7 @@ class NodeView:
         self.allocatable: dict[str, str] = dict((node.get("status") or {}).get("allocatable") or {})
         self.pods = snapshot.running_on(self.name)
         self.machine: Machine | None = snapshot.tables.machine(self.annotations.get(VM_SIZE, ""))
+        self.said: dict[str, str] = {}
 
     @property
     def aks_driver(self) -> bool:
@@ -105,6 +108,16 @@ class NodeView:
         if recorded and len(recorded) == self.machine.count:
             return tuple(Partition.from_json(item) for item in recorded)
         return at_boot(self.machine, self.annotations.get(INSTANCE_PROFILE, ""), self.aks_driver)
+
+    def say(self, program: str, text: str) -> None:
+        self.said[program] = text
+
+    def write_down(self) -> None:
+        """What was said in this pass goes onto the node; silence removes it."""
+        if self.said:
+            self.annotations[SAYS] = json.dumps(self.said, separators=(",", ":"), sort_keys=True)
+        else:
+            self.annotations.pop(SAYS, None)
 
     def keep(self, partitions: Sequence[Partition], **facts: str) -> None:
         value = {"gpus": [item.to_json() for item in partitions], **facts}

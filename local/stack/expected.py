@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from local.nodes import hardware, partitions
+from local.nodes import dynamic_mig, hardware, partitions
 from local.nodes.hardware import Tables
 from local.stack.placement import Item, labels_of
 
@@ -20,9 +20,13 @@ DRIVER = "local.aks-dra.dev/gpu-driver"
 
 
 def devices_per_node(
-    exported: Mapping[str, Any], node: Item | None, custom: str | None, tables: Tables | None = None
+    exported: Mapping[str, Any],
+    node: Item | None,
+    custom: str | None,
+    dynamic: bool = False,
+    tables: Tables | None = None,
 ) -> int | None:
-    """None when the tables do not know the size, or the layout is nobody's."""
+    """None when the tables do not know the size, or the layout is nobody's. `dynamic`: the driver cuts the GPUs."""
     annotations = ((node or {}).get("metadata") or {}).get("annotations") or {}
     size = str(exported.get("vmSize") or annotations.get(VM_SIZE, ""))
     machine = (tables or hardware.tables()).machine(size)
@@ -38,4 +42,6 @@ def devices_per_node(
             gpus = partitions.at_boot(machine, profile, annotations.get(DRIVER) == "Install")
     except partitions.LayoutError:
         return None
+    if dynamic:
+        return dynamic_mig.count(machine, gpus)
     return sum(len(gpu.devices) if gpu.mig else 1 for gpu in gpus)

@@ -7,6 +7,7 @@ at all, no pod on this node, a pod that does not run, a pod that looks for the d
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ DRA_DRIVER = "gpu.nvidia.com"
 LEGACY_RESOURCE = "nvidia.com/gpu"
 KUBELET_PLUGIN = ("dra-driver-nvidia-gpu-component", "kubelet-plugin")
 DEVICE_PLUGIN = ("app.kubernetes.io/name", "nvidia-device-plugin")
+# The chart's other DaemonSet, which carries the same label.
+MPS_DAEMON = "mps-control-daemon-ctr"
+SAYS = "local.aks-dra.dev/says"
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,11 @@ def pools_of_nodes(nodes: Iterable[Item]) -> set[str]:
 def pool_report(name: str, exported: Mapping[str, Any], facts: ClusterFacts) -> PoolReport:
     nodes = [node for node in facts.nodes if labels_of(node).get(POOL_LABEL) == name]
     legacy = allocation(exported, nodes) == "devicePlugin"
-    per_node = legacy_per_node(exported) if legacy else devices_per_node(exported, first(nodes), facts.layouts)
+    per_node = (
+        legacy_per_node(exported)
+        if legacy
+        else devices_per_node(exported, first(nodes), facts.layouts, dynamic_mig(facts.daemonsets))
+    )
     kinds: Counter[str] = Counter()
     gaps: list[str] = []
     published = 0
@@ -146,10 +154,18 @@ def lack(count: int, wanted: int | None) -> str:
 
 def reason(node: Item, legacy: bool, count: int, facts: ClusterFacts) -> str:
     what, key_and_value = ("device plugin", DEVICE_PLUGIN) if legacy else ("DRA driver", KUBELET_PLUGIN)
-    daemonsets = [item for item in facts.daemonsets if has_label(item["spec"]["template"], key_and_value)]
+    daemonsets = [
+        item
+        for item in facts.daemonsets
+        if has_label(item["spec"]["template"], key_and_value) and not runs_mps(pod_spec(item))
+    ]
     if not daemonsets:
         return f"no DaemonSet of the {what} is in the cluster"
-    pods = [pod for pod in facts.pods if has_label(pod, key_and_value) and pod_node(pod) == name_of(node)]
+    pods = [
+        pod
+        for pod in facts.pods
+        if has_label(pod, key_and_value) and pod_node(pod) == name_of(node) and not runs_mps(pod.get("spec") or {})
+    ]
     if not pods:
         # The one that comes nearest to fitting is the one meant for this node.
         best = min((obstacles(item, node) for item in daemonsets), key=len)
@@ -161,6 +177,8 @@ def reason(node: Item, legacy: bool, count: int, facts: ClusterFacts) -> str:
         return f"the {what}'s pod {name_of(pod)} is {phase}{mig_note(node)}"
     if not legacy and (root := wrong_root(pod, node)):
         return root
+    if words := says(node, "device-plugin" if legacy else "dra-driver"):
+        return f"the {what} of this node says: {words}{mig_note(node)}"
     if mig_note(node):
         return f"the {what} runs{mig_note(node)}"
     if count:
@@ -183,7 +201,32 @@ def mig_note(node: Item) -> str:
     layout, state = labels.get(MIG_CONFIG), labels.get(MIG_STATE)
     if layout in {None, "", "all-disabled"} or state == "success":
         return ""
-    return f" (MIG layout {layout}: {state or 'not begun, no state label'})"
+    words = says(node, "mig-manager")
+    return f" (MIG layout {layout}: {state or 'not begun, no state label'}{', ' + words if words else ''})"
+
+
+def says(node: Item, program: str) -> str:
+    """What a simulated program of this node would have in its log, "" when it does not complain."""
+    try:
+        found = json.loads(((node.get("metadata") or {}).get("annotations") or {}).get(SAYS, "{}"))
+    except ValueError:
+        return ""
+    return str(found.get(program, "")) if isinstance(found, dict) else ""
+
+
+def runs_mps(spec: Item) -> bool:
+    return any(container.get("name") == MPS_DAEMON for container in spec.get("containers") or [])
+
+
+def dynamic_mig(daemonsets: Iterable[Item]) -> bool:
+    """Whether the DRA driver that is installed cuts GPUs itself."""
+    return any(
+        variable.get("name") == "FEATURE_GATES" and "DynamicMIG=true" in str(variable.get("value", ""))
+        for item in daemonsets
+        if has_label(item["spec"]["template"], KUBELET_PLUGIN)
+        for container in pod_spec(item).get("containers") or []
+        for variable in container.get("env") or []
+    )
 
 
 def wrong_root(pod: Item, node: Item) -> str:

@@ -29,6 +29,7 @@ class StackFile:
     project: str
     subscription: str
     kubernetes_version: str
+    dra_stack: str = "chart"
 
 
 def read(checkout: Path, stack: str) -> StackFile:
@@ -44,6 +45,7 @@ def read(checkout: Path, stack: str) -> StackFile:
         str(project.get("name", "")),
         str(first(layers, "azure-native:subscriptionId") or ""),
         str(first(layers, "aks-dra:cluster", "kubernetesVersion") or default_kubernetes(checkout)),
+        str(first(layers, "aks-dra:gpu", "draStack") or "chart"),
     )
 
 
@@ -55,6 +57,13 @@ def refuse_unless_local(file: StackFile) -> None:
             f"{ZERO_SUBSCRIPTION} is served here.\n"
             f"To see what it comes to:    make plan STACK={file.stack}\n"
             f"To bring it up in Azure:    pulumi up -s {file.stack}"
+        )
+    if file.dra_stack == "operator":
+        raise StackError(
+            f"{file.path.name} has the operator run the DRA driver (aks-dra:gpu.draStack: operator), and what the "
+            "operator makes of a GPUCluster is not simulated: no node would publish a device.\n"
+            f"To see what it comes to:    make plan STACK={file.stack}\n"
+            "To try workloads here:      set draStack: chart; classes, claims and devices are the same"
         )
 
 

@@ -9,11 +9,13 @@ from typing import Any
 from aks_dra.planning.model import (
     Finding,
     Plan,
+    PlannedAsk,
     PlannedClaim,
     PlannedCluster,
     PlannedObject,
     PlannedPool,
     PlannedRelease,
+    PlannedRequest,
     PodSnippet,
 )
 from aks_dra.resources import DraCluster
@@ -117,7 +119,8 @@ def make_plan(**changes: Any) -> Plan:
             PlannedObject("configmap-plugin", manifest("ConfigMap", "aks-dra-device-plugin", "gpu-operator", "v1",
                                                        data={"default": "x"})),
         ),
-        claims=(PlannedClaim("ml", "one", "ResourceClaim", (("a100-80gb", 1),), {"a100-80gb": ("a100",)}),),
+        claims=(PlannedClaim("ml", "one", "ResourceClaim", (
+            PlannedRequest("gpu", (PlannedAsk("gpu", "a100-80gb", 1, ("a100",)),)),)),),
         findings=(finding("W1", "warning"), dataclasses.replace(finding("W2", "warning"), acknowledged="known")),
     )  # fmt: skip
     return dataclasses.replace(plan, **changes)

@@ -252,14 +252,23 @@ def test_the_device_plugin_with_a_config_of_ones_own(charts: dict[str, Path]) ->
 def test_the_device_plugins_own_config_map_and_no_config_at_all(charts: dict[str, Path]) -> None:
     made = render(charts[PLUGIN], {"config": {"map": {"default": "version: v1\n"}}})
     assert made.of("ConfigMap", "nvidia-device-plugin-configs")["data"] == {"default": "version: v1\n"}
-    pod = made.of("DaemonSet")["spec"]["template"]
+    pod = made.of("DaemonSet", "nvidia-device-plugin")["spec"]["template"]
     assert {"name": "available-configs", "configMap": {"name": "nvidia-device-plugin-configs"}} in pod["spec"][
         "volumes"
     ]
     assert "checksum/config" in pod["metadata"]["annotations"]  # another config restarts the pods
-    plain = render(charts[PLUGIN]).of("DaemonSet")["spec"]["template"]["spec"]
+    plain = render(charts[PLUGIN]).of("DaemonSet", "nvidia-device-plugin")["spec"]["template"]["spec"]
     assert "initContainers" not in plain
     assert plain["containers"][0]["env"] == [{"name": "MPS_ROOT", "value": "/run/nvidia/mps"}]
+
+
+def test_the_mps_control_daemon_waits_for_the_label_of_feature_discovery(charts: dict[str, Path]) -> None:
+    values = {"config": {"name": "configs", "default": "plain"}, "nodeSelector": {"pool": "old"}}
+    found = render(charts[PLUGIN], values).of("DaemonSet", "nvidia-device-plugin-mps-control-daemon")
+    spec = found["spec"]["template"]["spec"]
+    assert spec["nodeSelector"] == {"nvidia.com/mps.capable": "true", "pool": "old"}
+    assert [item["name"] for item in spec["containers"]] == ["mps-control-daemon-ctr"]
+    assert {"name": "available-configs", "configMap": {"name": "configs"}} in spec["volumes"]
 
 
 @pytest.mark.parametrize("chart", CHARTS)

@@ -26,9 +26,9 @@ def test_every_row_says_where_it_comes_from() -> None:
     assert [row.key for row in rows if not row.source.strip()] == []
     assert len({(row.table, row.key) for row in rows}) == len(rows)
     assert {row.table for row in rows} == {
-        "aks_driver", "aks_fault", "chart", "chart_version", "driver_minimum", "family", "fault", "feature", "gate",
-        "gpu", "gpu_instance_profile", "kubernetes", "label_rule", "limit", "name_rule", "need", "node_label", "os_sku",
-        "pool_field", "profile", "size", "version",
+        "aks_driver", "aks_fault", "chart", "chart_version", "cluster_field", "driver_minimum", "family", "fault",
+        "feature", "gate", "gpu", "gpu_instance_profile", "image", "kubernetes", "label_rule", "limit", "name_rule", "need", "node_label", "os_sku",
+        "pool_field", "profile", "reserved_range", "role", "size", "version",
     }  # fmt: skip
 
 

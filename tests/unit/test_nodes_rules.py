@@ -181,6 +181,7 @@ def test_the_operator_labels_only_what_nfd_labelled() -> None:
         "nvidia-container-toolkit-daemonset",
         "nvidia-operator-validator",
         "nvidia-device-plugin-daemonset",
+        "nvidia-device-plugin-mps-control-daemon",
         "gpu-feature-discovery",
         "nvidia-mig-manager",
     }

@@ -25,9 +25,11 @@ R = TypeVar("R", bound=Fact)
 TABLES: Mapping[str, type[Fact]] = MappingProxyType({
     "gpu": rows.Gpu, "family": rows.MigFamily, "size": rows.VmSize, "version": rows.KubernetesVersion,
     "feature": rows.Feature, "need": rows.Need, "chart": rows.Chart, "gate": rows.Gate, "fault": rows.ChartFault,
-    "driver_minimum": rows.DriverMinimum, "pool_field": rows.PoolField, "label_rule": rows.LabelRule,
-    "node_label": rows.NodeLabel, "name_rule": rows.NameRule, "limit": rows.Limit, "aks_driver": rows.AksDriver,
-    "gpu_instance_profile": rows.GpuInstanceProfile, "os_sku": rows.OsSku, "aks_fault": rows.AksFault,
+    "driver_minimum": rows.DriverMinimum, "pool_field": rows.PoolField, "cluster_field": rows.PoolField,
+    "label_rule": rows.LabelRule, "node_label": rows.NodeLabel, "name_rule": rows.NameRule, "limit": rows.Limit,
+    "aks_driver": rows.AksDriver, "gpu_instance_profile": rows.GpuInstanceProfile, "os_sku": rows.OsSku,
+    "role": rows.Role, "reserved_range": rows.ReservedRange,
+    "aks_fault": rows.AksFault, "image": rows.Image,
 })  # fmt: skip
 
 # The keys outside of tables: two Kubernetes versions and their source.

@@ -11,14 +11,49 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from aks_dra.facts.fact import Fact
+from aks_dra.facts.rows_aks import (
+    AksDriver,
+    AksFault,
+    GpuInstanceProfile,
+    LabelRule,
+    Limit,
+    NameRule,
+    NodeLabel,
+    OsSku,
+    PoolField,
+    ReservedRange,
+    Role,
+)
 
-@dataclass(frozen=True, kw_only=True)
-class Fact:
-    """What every row has. `key` is its name in its table."""
-
-    key: str
-    source: str
-    verified: bool
+__all__ = [
+    "AksDriver",
+    "AksFault",
+    "Chart",
+    "ChartFault",
+    "ChartValue",
+    "ChartVersion",
+    "DriverMinimum",
+    "Fact",
+    "Feature",
+    "Gate",
+    "Gpu",
+    "GpuInstanceProfile",
+    "Image",
+    "KubernetesVersion",
+    "LabelRule",
+    "Limit",
+    "MigFamily",
+    "MigProfile",
+    "NameRule",
+    "Need",
+    "NodeLabel",
+    "OsSku",
+    "PoolField",
+    "ReservedRange",
+    "Role",
+    "VmSize",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +71,7 @@ class Gpu(Fact):
     mig: str  # a MIG family, or ""
     vgpu: bool
     multi_process: Literal["yes", "no", "unknown"]
+    open_modules_only: bool = False  # NVIDIA makes no proprietary kernel modules for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +105,7 @@ class MigFamily(Fact):
 
     compute_slices: int
     memory_slices: int
+    pci_device_ids: tuple[str, ...] = ()  # as mig-parted's device-filter has them; other ids may exist
     profiles: Mapping[str, MigProfile]
     layouts: Mapping[str, Mapping[str, int]]
 
@@ -203,92 +240,11 @@ class DriverMinimum(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoolField(Fact):
-    """A field of an AKS pool (its name in Azure Resource Manager) and what a change to it does."""
+class Image(Fact):
+    """A container image that the package runs itself."""
 
-    change: Literal["replace", "reimage", "update", "unverified"]
-    provider_replaces: bool
-    moves_by_itself: bool  # an autoscaler changes it: ignore it while it does
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelRule(Fact):
-    """Which label keys a pool may have; `package` means that the package sets them and a user does not."""
-
-    match: Literal["exact", "prefix", "domain"]
-    pattern: str
-    verdict: Literal["allow", "warn", "refuse", "package"]
-    reason: str
-
-    def matches(self, label: str) -> bool:
-        """`domain` matches keys in the domain and in every one below it."""
-        if self.match == "exact":
-            return label == self.pattern
-        if self.match == "prefix":
-            return label.startswith(self.pattern)
-        domain, slash, _ = label.partition("/")
-        return bool(slash) and (domain == self.pattern or domain.endswith("." + self.pattern))
-
-
-@dataclass(frozen=True, kw_only=True)
-class NodeLabel(Fact):
-    """A label (and a taint, "key=value:effect") that AKS itself puts on nodes. An empty value varies."""
-
-    label: str
-    value: str
-    taint: str
-    when: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class NameRule(Fact):
-    """How a name must look."""
-
-    pattern: str
+    reference: str
     what: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limit(Fact):
-    """A number that something may not pass."""
-
-    value: int
-    what: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class AksDriver(Fact):
-    """The GPU driver that AKS installs; version "" is not known."""
-
-    version: str
-    image: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class GpuInstanceProfile(Fact):
-    """What AKS makes of gpuInstanceProfile: so many instances of one profile on every GPU."""
-
-    gi_profile_id: int
-    instances: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class OsSku(Fact):
-    """An osSKU: minor versions of Kubernetes it goes with, "" for no bound that is known."""
-
-    min_kubernetes: str
-    max_kubernetes: str
-    linux: bool
-    gpu_operator: Literal["yes", "no", "unverified"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AksFault(Fact):
-    """What is broken in some Kubernetes versions of AKS."""
-
-    versions: tuple[str, ...]
-    effect: str
-    remedy: str
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ class Facts:
     chart_faults: Mapping[str, rows.ChartFault]
     driver_minimums: Mapping[str, rows.DriverMinimum]
     pool_fields: Mapping[str, rows.PoolField]
+    cluster_fields: Mapping[str, rows.PoolField]
     labels: Mapping[str, rows.LabelRule]
     node_labels: Mapping[str, rows.NodeLabel]
     name_rules: Mapping[str, rows.NameRule]
@@ -77,7 +78,10 @@ class Facts:
     aks_drivers: Mapping[str, rows.AksDriver]
     gpu_instance_profiles: Mapping[str, rows.GpuInstanceProfile]
     os_skus: Mapping[str, rows.OsSku]
+    roles: Mapping[str, rows.Role]
+    reserved_ranges: Mapping[str, rows.ReservedRange]
     aks_faults: Mapping[str, rows.AksFault]
+    images: Mapping[str, rows.Image]
     _sizes: Mapping[str, rows.VmSize] = field(default_factory=dict, repr=False, compare=False)
 
     def vm_size(self, name: str) -> rows.VmSize | None:
@@ -127,10 +131,12 @@ class Facts:
             ("gpu", self.gpus), ("family", self.families), ("size", self.vm_sizes),
             ("version", self.kubernetes.versions), ("feature", self.kubernetes.features),
             ("need", self.kubernetes.needs), ("chart", self.charts), ("gate", self.gates), ("fault", self.chart_faults),
-            ("driver_minimum", self.driver_minimums), ("pool_field", self.pool_fields), ("label_rule", self.labels),
+            ("driver_minimum", self.driver_minimums), ("pool_field", self.pool_fields),
+            ("cluster_field", self.cluster_fields), ("label_rule", self.labels),
             ("node_label", self.node_labels), ("name_rule", self.name_rules), ("limit", self.limits),
             ("aks_driver", self.aks_drivers), ("gpu_instance_profile", self.gpu_instance_profiles),
-            ("os_sku", self.os_skus), ("aks_fault", self.aks_faults),
+            ("os_sku", self.os_skus), ("role", self.roles),
+            ("reserved_range", self.reserved_ranges), ("aks_fault", self.aks_faults), ("image", self.images),
         )  # fmt: skip
 
 
@@ -173,6 +179,7 @@ def _build(raw: Raw) -> Facts:
         chart_faults=raw.rows("fault", rows.ChartFault),
         driver_minimums=raw.rows("driver_minimum", rows.DriverMinimum),
         pool_fields=raw.rows("pool_field", rows.PoolField),
+        cluster_fields=raw.rows("cluster_field", rows.PoolField),
         labels=raw.rows("label_rule", rows.LabelRule),
         node_labels=raw.rows("node_label", rows.NodeLabel),
         name_rules=raw.rows("name_rule", rows.NameRule),
@@ -180,7 +187,10 @@ def _build(raw: Raw) -> Facts:
         aks_drivers=raw.rows("aks_driver", rows.AksDriver),
         gpu_instance_profiles=raw.rows("gpu_instance_profile", rows.GpuInstanceProfile),
         os_skus=raw.rows("os_sku", rows.OsSku),
+        roles=raw.rows("role", rows.Role),
+        reserved_ranges=raw.rows("reserved_range", rows.ReservedRange),
         aks_faults=raw.rows("aks_fault", rows.AksFault),
+        images=raw.rows("image", rows.Image),
         _sizes=MappingProxyType({name.casefold(): size for name, size in sizes.items()}),
     )
     _check(facts, raw)

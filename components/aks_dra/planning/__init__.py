@@ -7,13 +7,17 @@ what could still be worked out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from aks_dra.facts import Facts, load_facts
 from aks_dra.planning import names
 from aks_dra.planning.checks import run_checks
 from aks_dra.planning.checks.context import Context
-from aks_dra.planning.claims import claim_manifest
+from aks_dra.planning.claim_matches import ClaimMatches
+from aks_dra.planning.claim_shape import ClaimShape
+from aks_dra.planning.claims import claim_manifest, claim_shape
 from aks_dra.planning.classes import (
     CHART_CLASSES,
     PlannedClass,
@@ -25,6 +29,7 @@ from aks_dra.planning.classes import (
 from aks_dra.planning.cluster import kubernetes_version, minor, plan_cluster
 from aks_dra.planning.configs import mig_layouts_config_map, plugin_config_map
 from aks_dra.planning.devices_of import planned_devices
+from aks_dra.planning.extended import named
 from aks_dra.planning.matching import Matcher
 from aks_dra.planning.model import (
     ClassMatch,
@@ -37,9 +42,14 @@ from aks_dra.planning.model import (
     PlannedRelease,
     PodSnippet,
 )
+from aks_dra.planning.namespaces import plan_namespaces
+from aks_dra.planning.other_devices import other_devices
 from aks_dra.planning.pools import all_pools, plan_pool
-from aks_dra.planning.releases import plan_releases
+from aks_dra.planning.previous import Previous
+from aks_dra.planning.releases import dra_release, plan_releases
+from aks_dra.planning.smoke import smoke_objects
 from aks_dra.planning.snapshot import Snapshot
+from aks_dra.planning.tenants import quota_manifest, tenant_objects
 from aks_dra.settings import ClaimSettings, Settings
 
 __all__ = [
@@ -66,11 +76,13 @@ def plan(
     config_findings: Iterable[Finding] = (),
     today: str = "",
     snapshot: Snapshot | None = None,
+    previous: Previous | None = None,
 ) -> Plan:
     """The Plan for one stack.
 
     `location` is what azure-native:location says; `config_findings` are those of reading the file; `today`
-    (ISO date) is compared with support dates, `snapshot` is what a subscription offers; both change findings only.
+    (ISO date) is compared with support dates, `snapshot` is what a subscription offers, `previous` what
+    the stack was before; all three change findings only.
     """
     facts = facts or load_facts()
     version = kubernetes_version(settings, facts)
@@ -81,36 +93,45 @@ def plan(
         else ()
         for name, (_, pool) in entries.items()
     }
+    others = other_devices(settings)
     pools = []
     served = {}
     for name, (path, pool) in entries.items():
         size = facts.vm_size(pool.vm_size)
         classes = pool_classes(facts, size.gpu, devices[name], pool.sharing) if size else ()
-        pools.append(plan_pool(settings, facts, name, path, pool, version, classes))
+        planned = plan_pool(settings, facts, name, path, pool, version, classes)
+        pools.append(replace(planned, other_devices=others.get(name, ())))
         if size:
             served[name] = (pool, size.gpu, devices[name])
     legacy = {name: pool for name, (_, pool) in entries.items() if pool.allocation == "devicePlugin"}
     dra = any(pool.allocation == "dra" for pool in pools)
     decided = dra and minor(version) >= (1, 36)
     by_dra = not legacy or settings.gpu.legacy_requests == "dra"
-    own = [*package_classes(facts, served), *user_classes(settings)]
-    legacy_classes = [legacy_class(by_dra)] if decided else []
     matcher = Matcher(pools, minor(version))
+    own = named(settings, [*package_classes(facts, served), *user_classes(settings, matcher.type_of)])
+    whole = next((entry for entry in own if entry.extended_resource_name == names.LEGACY_RESOURCE), None)
+    legacy_classes = [legacy_class(by_dra, whole)] if decided else []
     chart_classes = CHART_CLASSES if dra else ()
     matches = tuple(matcher.match(entry) for entry in (*own, *chart_classes))
     claims = all_claims(settings, pools)
+    shapes = tuple(claim_shape(namespace, name, claim) for (namespace, name), claim in claims.items())
+    claim_matches = ClaimMatches(matcher, (*own, *chart_classes))
+    manifests = [(shape, claim_manifest(shape, claim_matches.type_of)) for shape in shapes]
+    releases = plan_releases(settings, facts, pools)
+    objects = tuple(_objects(settings, facts, entries, pools, legacy, [*own, *legacy_classes], manifests, version))
     partial = Plan(
         project=project,
         stack=stack,
         cluster=plan_cluster(settings, facts, project=project, stack=stack, location=location),
         pools=tuple(pools),
-        namespaces=_namespaces(settings, claims, bool(pools)),
-        releases=plan_releases(settings, facts, pools),
-        objects=tuple(_objects(settings, facts, entries, pools, legacy, [*own, *legacy_classes], claims)),
+        namespaces=plan_namespaces(settings, claims, bool(pools)),
+        releases=releases,
+        objects=objects,
+        smoke_test=smoke_objects(settings, facts, pools, releases, objects),
         matches=matches,
-        claims=tuple(_planned_claim(namespace, name, claim, matches) for (namespace, name), claim in claims.items()),
+        claims=tuple(claim_matches.planned(shape) for shape in shapes),
     )
-    context = Context(settings, facts, partial, own, matcher, today, snapshot)
+    context = Context(settings, facts, partial, own, matcher, today, snapshot, shapes, claim_matches, previous)
     found = sorted_findings([*config_findings, *run_checks(context)], settings)
     return Plan(**{**{key: getattr(partial, key) for key in partial.__dataclass_fields__}, "findings": found})
 
@@ -131,28 +152,6 @@ def all_claims(settings: Settings, pools: list[PlannedPool]) -> dict[tuple[str, 
     return claims
 
 
-def _namespaces(
-    settings: Settings, claims: dict[tuple[str, str], ClaimSettings], with_gpus: bool
-) -> tuple[PlannedObject, ...]:
-    wanted = {namespace for namespace, _ in claims} | set(settings.namespaces)
-    if with_gpus:
-        wanted |= {names.OPERATOR_NAMESPACE, names.DRA_NAMESPACE}
-    objects = []
-    for name in sorted(wanted):
-        entry = settings.namespaces.get(name)
-        if entry is not None and not entry.create:
-            continue
-        metadata: dict[str, Any] = {"name": name}
-        labels = dict(entry.labels) if entry else {}
-        if entry and entry.admin_access:
-            labels["resource.kubernetes.io/admin-access"] = "true"
-        if labels:
-            metadata["labels"] = labels
-        manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-        objects.append(PlannedObject(f"namespace-{name}", manifest, retain=True))
-    return tuple(objects)
-
-
 def _objects(
     settings: Settings,
     facts: Facts,
@@ -160,53 +159,35 @@ def _objects(
     pools: list[PlannedPool],
     legacy: dict[str, Any],
     classes: list[PlannedClass],
-    claims: dict[tuple[str, str], ClaimSettings],
+    claims: list[tuple[ClaimShape, dict[str, Any]]],
+    version: str,
 ) -> list[PlannedObject]:
     objects = []
     if legacy:
-        objects.append(PlannedObject("configmap-device-plugin", plugin_config_map(legacy)))
+        objects.append(PlannedObject("configmap-device-plugin", plugin_config_map(facts, legacy)))
     partitioned = [(pool, entries[pool.name][1].sharing) for pool in pools if pool.mig_owner == "operator" and pool.gpu]
     if layouts := mig_layouts_config_map(facts, partitioned):
         objects.append(PlannedObject("configmap-mig-layouts", layouts))
-    after = (names.DRA_RELEASE,) if any(pool.allocation == "dra" for pool in pools) else ()
+    after = (dra_release(settings),) if any(pool.allocation == "dra" for pool in pools) else ()
     for entry in classes:
         bound = after if entry.name == names.LEGACY_CLASS else ()
         objects.append(PlannedObject(f"deviceclass-{entry.name}", entry.manifest(), after=after, replace_with=bound))
-    for (namespace, name), claim in claims.items():
-        objects.append(PlannedObject(f"claim-{namespace}-{name}", claim_manifest(namespace, name, claim), after=after))
+    for shape, manifest in claims:
+        objects.append(PlannedObject(f"claim-{shape.namespace}-{shape.name}", manifest, after=after))
     for namespace, wanted in sorted(settings.namespaces.items()):
         if wanted.quota:
-            hard = {f"{key}.deviceclass.resource.k8s.io/devices": str(n) for key, n in sorted(wanted.quota.items())}
-            manifest = {
-                "apiVersion": "v1",
-                "kind": "ResourceQuota",
-                "metadata": {"name": "aks-dra-device-classes", "namespace": namespace},
-                "spec": {"hard": hard},
-            }
-            objects.append(PlannedObject(f"quota-{namespace}", manifest, after=after))
+            quota = quota_manifest(namespace, wanted.quota, minor(version) >= (1, 36))
+            objects.append(PlannedObject(f"quota-{namespace}", quota, after=after))
+    objects += tenant_objects(settings, classes)
     return objects
-
-
-def _planned_claim(namespace: str, name: str, claim: ClaimSettings, matches: tuple[ClassMatch, ...]) -> PlannedClaim:
-    asks = tuple((entry.device_class, entry.count) for entry in claim.first_available) or (
-        (claim.device_class or "", claim.count),
-    )
-    by_name = {match.device_class: tuple(match.pools) for match in matches}
-    return PlannedClaim(
-        namespace=namespace,
-        name=name,
-        kind="ResourceClaim" if claim.share_across == "pods" else "ResourceClaimTemplate",
-        asks=asks,
-        pools={device_class: by_name.get(device_class, ()) for device_class, _ in asks},
-    )
 
 
 def sorted_findings(findings: Iterable[Finding], settings: Settings) -> tuple[Finding, ...]:
     """Errors first, then by path and code; each once; warnings that the stack file acknowledges carry its reason."""
-    from dataclasses import replace
-
     result = []
-    for finding in sorted(set(findings), key=lambda f: (f.severity != "error", f.path, f.code, f.message)):
+    # By everything that differs: the order of a set is another one in every process.
+    whole = attrgetter("path", "code", "message", "value", "remedy")
+    for finding in sorted(set(findings), key=lambda f: (f.severity != "error", *whole(f))):
         if finding.severity == "warning":
             for entry in settings.acknowledge:
                 if entry.code == finding.code and entry.path in (None, finding.path):

@@ -98,6 +98,12 @@ def _rules() -> dict[str, Any]:
     return rules
 
 
+def chart_rules(chart: str) -> Mapping[str, Any]:
+    """What rules.toml says of one chart."""
+    rules: Mapping[str, Any] = _rules().get(chart, {})
+    return rules
+
+
 def show(keys: tuple[str, ...]) -> str:
     """`operator.nodeSelector["kubernetes.io/os"]`: a key that holds a dot stays recognisable."""
     return "".join(f".{key}" if re.fullmatch(r"[\w-]+", key) else f'["{key}"]' for key in keys).removeprefix(".")

@@ -6,7 +6,7 @@ told apart share their class. Sharing of a DRA pool becomes config on a class of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,14 +28,16 @@ class PlannedClass:
     name: str
     origin: Literal["package", "chart", "user"]
     selectors: tuple[str, ...]
-    config: Mapping[str, Any] | None = None
+    configs: tuple[tuple[str, Mapping[str, Any]], ...] = ()  # driver, parameters
     extended_resource_name: str = ""
     labels: Mapping[str, str] | None = None
+    driver: str = GPU_DRIVER
+    profile: str = ""  # MIG profile that a class of the package is for
 
     def manifest(self) -> dict[str, Any]:
         spec: dict[str, Any] = {"selectors": [{"cel": {"expression": text}} for text in self.selectors]}
-        if self.config:
-            spec["config"] = [{"opaque": {"driver": GPU_DRIVER, "parameters": dict(self.config)}}]
+        if self.configs:
+            spec["config"] = [{"opaque": {"driver": d, "parameters": dict(held)}} for d, held in self.configs]
         if self.extended_resource_name:
             spec["extendedResourceName"] = self.extended_resource_name
         metadata: dict[str, Any] = {"name": self.name}
@@ -63,12 +65,24 @@ CHART_CLASSES = (
 )
 """What NVIDIA's DRA chart installs; it owns these names."""
 
+COMPUTE_DOMAIN_CLASSES = ("compute-domain-daemon.nvidia.com", "compute-domain-default-channel.nvidia.com")
+"""What it installs where compute domains are on."""
 
-def gpu_config(sharing: Sharing | None) -> dict[str, Any] | None:
-    """The driver's GpuConfig for time-slicing or MPS. The interval is always set: without one the driver fails."""
-    if sharing is None or sharing.mode not in SUFFIX:
+
+DeviceType = Literal["gpu", "mig", "other"]
+"""Whole GPUs, MIG devices, or what is neither or both."""
+
+
+def sharing_config(sharing: Sharing | None, device_type: DeviceType) -> dict[str, Any] | None:
+    """The driver's config for time-slicing or MPS, of the kind that fits the devices.
+
+    The interval is always set: without one the driver fails. MIG devices cannot be time-sliced, so they get none.
+    """
+    if sharing is None or sharing.mode not in SUFFIX or device_type == "other":
         return None
     if sharing.mode == "timeSlicing":
+        if device_type == "mig":
+            return None
         strategy: dict[str, Any] = {
             "strategy": "TimeSlicing",
             "timeSlicingConfig": {"interval": sharing.interval or "Default"},
@@ -80,7 +94,8 @@ def gpu_config(sharing: Sharing | None) -> dict[str, Any] | None:
         if sharing.pinned_memory_limit is not None:
             mps["defaultPinnedDeviceMemoryLimit"] = sharing.pinned_memory_limit
         strategy = {"strategy": "MPS"} | ({"mpsConfig": mps} if mps else {})
-    return {"apiVersion": CONFIG_API, "kind": "GpuConfig", "sharing": strategy}
+    kind = "MigDeviceConfig" if device_type == "mig" else "GpuConfig"
+    return {"apiVersion": CONFIG_API, "kind": kind, "sharing": strategy}
 
 
 def device_class_name(facts: Facts, gpu: str, device: Device) -> str:
@@ -106,15 +121,19 @@ def package_classes(facts: Facts, pools: Mapping[str, tuple[Pool, str, tuple[Dev
             name = device_class_name(facts, gpu, device)
             profile = device.attributes.get("profile")
             selector = kind_selector(facts.gpus[gpu], str(profile) if profile else None)
-            classes.setdefault(name, PlannedClass(name, "package", (selector,)))
-            if config := gpu_config(pool.sharing):
+            kind = PlannedClass(name, "package", (selector,), profile=str(profile or ""))
+            classes.setdefault(name, kind)
+            if config := sharing_config(pool.sharing, "mig" if profile else "gpu"):
                 shared = f"{name}-{SUFFIX[pool.sharing.mode]}"
-                classes.setdefault(shared, PlannedClass(shared, "package", (selector,), config))
+                classes.setdefault(shared, PlannedClass(shared, "package", (selector,), ((GPU_DRIVER, config),)))
     return [classes[name] for name in sorted(classes)]
 
 
-def user_classes(settings: Settings) -> list[PlannedClass]:
-    """The classes of the stack file. The driver comes first: the first selector that is false ends the matter."""
+def user_classes(settings: Settings, type_of: Callable[[tuple[str, ...]], DeviceType]) -> list[PlannedClass]:
+    """The classes of the stack file. The driver comes first: the first selector that is false ends the matter.
+
+    `type_of` says what kind of device selectors match, which decides the kind of the class's config.
+    """
     result = []
     for name, entry in sorted(settings.device_classes.items()):
         wrong = {problem.key for problem in problems(entry.require)}
@@ -122,24 +141,34 @@ def user_classes(settings: Settings) -> list[PlannedClass]:
         parts = (*selectors(sound), *entry.cel)
         # Generated selectors test the driver themselves; hand-written ones may read attributes that others lack.
         guard = () if entry.require else (f"device.driver == '{entry.driver}'",)
+        texts = (*guard, *parts)
+        configs = [(held.driver, held.parameters) for held in entry.config]
+        if shared := sharing_config(entry.sharing, type_of(texts)):
+            configs.insert(0, (GPU_DRIVER, shared))
         result.append(
             PlannedClass(
                 name,
                 "user",
-                (*guard, *parts),
-                gpu_config(entry.sharing),
+                texts,
+                tuple(configs),
                 entry.extended_resource_name or "",
                 dict(sorted(entry.labels.items())),
+                entry.driver,
             )
         )
     return result
 
 
-def legacy_class(served_by_dra: bool) -> PlannedClass:
+def legacy_class(served_by_dra: bool, by_user: PlannedClass | None = None) -> PlannedClass:
     """Who serves nvidia.com/gpu: the newest class of a resource name wins, so this one decides over the chart's.
 
-    It is changed and never removed while the DRA driver is there: when the newest class of a name goes, the scheduler
-    forgets the name and does not go back to the older class until that one changes (tried, 1.36 on 1.37.2).
+    A class of the user's with that name makes this one say the same, so that it does not matter which of the two is
+    newer. It is changed and never removed while the DRA driver is there: when the newest class of a name goes, the
+    scheduler forgets the name and does not go back to the older class until that one changes (tried, 1.36 on 1.37.2).
     """
-    selectors = CHART_CLASSES[0].selectors if served_by_dra else ("false",)
-    return PlannedClass(names.LEGACY_CLASS, "package", selectors, extended_resource_name=names.LEGACY_RESOURCE)
+    if not served_by_dra:
+        return PlannedClass(names.LEGACY_CLASS, "package", ("false",), extended_resource_name=names.LEGACY_RESOURCE)
+    source = by_user or CHART_CLASSES[0]
+    return PlannedClass(
+        names.LEGACY_CLASS, "package", source.selectors, source.configs, extended_resource_name=names.LEGACY_RESOURCE
+    )

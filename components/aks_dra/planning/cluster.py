@@ -6,10 +6,14 @@ from typing import Any, Literal
 
 from aks_dra.facts import Facts
 from aks_dra.facts import minor as minor_of
-from aks_dra.planning.model import PlannedCluster
+from aks_dra.planning.chart_values import merge_values
+from aks_dra.planning.identity import planned_identities, planned_roles
+from aks_dra.planning.model import PlannedCluster, PlannedWorkspace
+from aks_dra.planning.network import api_server_profile, network_profile
 from aks_dra.planning.pools import node_counts
 from aks_dra.settings import Existing, Settings
 
+DEFAULT_RETENTION = 30  # days
 LOGIN = Literal["admin", "azurecli", "workloadidentity", "msi", "servicePrincipal"]
 
 
@@ -38,7 +42,7 @@ def plan_cluster(settings: Settings, facts: Facts, *, project: str, stack: str, 
         group_name = group or f"rg-{name}"
     version = kubernetes_version(settings, facts)
     tags = dict(sorted({**settings.tags, **cluster.tags}.items()))
-    login: LOGIN = "admin" if cluster.access.local_accounts else cluster.access.login
+    login: LOGIN = cluster.access.login or ("admin" if cluster.access.local_accounts else "azurecli")
     autoscaled = cluster.system_pool.nodes.autoscaled
     return PlannedCluster(
         name=name,
@@ -47,31 +51,32 @@ def plan_cluster(settings: Settings, facts: Facts, *, project: str, stack: str, 
         location=cluster.location or location,
         existing=cluster.existing or "",
         kubernetes_version=version,
-        inputs={} if cluster.existing else _inputs(settings, name, version),
+        inputs=merge_values(own_inputs(settings, name, version), {} if cluster.existing else cluster.azure_inputs)[0],
         tags=tags,
         protect=cluster.protect,
         ignore_changes=("agentPoolProfiles[0].count",) if autoscaled else (),
         login=login,
+        identities=planned_identities(settings, name),
+        roles=planned_roles(settings, facts, name, group_name),
+        workspace=planned_workspace(settings, name),
+        maintenance={} if cluster.existing else dict(sorted(cluster.maintenance.items())),
     )
 
 
 def _inputs(settings: Settings, name: str, version: str) -> dict[str, Any]:
+    """What the package sets; raw inputs are laid over it by `plan_cluster`."""
     cluster = settings.cluster
     access = cluster.access
     inputs: dict[str, Any] = {
         "kubernetesVersion": version,
         "dnsPrefix": cluster.dns_prefix or name,
         "sku": {"name": "Base", "tier": cluster.tier},
-        "identity": (
-            {"type": "UserAssigned", "userAssignedIdentities": [cluster.identity.existing]}
-            if cluster.identity
-            else {"type": "SystemAssigned"}
-        ),
+        "identity": _identity(settings, name),
         "enableRBAC": True,
         "disableLocalAccounts": not access.local_accounts,
         "agentPoolProfiles": [_system_pool(settings, version)],
-        "networkProfile": _network(settings),
-        "oidcIssuerProfile": {"enabled": True},
+        "networkProfile": network_profile(cluster.network),
+        "oidcIssuerProfile": {"enabled": access.oidc_issuer},
         "securityProfile": {"workloadIdentity": {"enabled": access.workload_identity}},
     }
     if cluster.node_resource_group:
@@ -83,14 +88,38 @@ def _inputs(settings: Settings, name: str, version: str) -> dict[str, Any]:
         if access.admin_groups:
             aad["adminGroupObjectIDs"] = list(access.admin_groups)
         inputs["aadProfile"] = aad
-    api: dict[str, Any] = {}
-    if access.authorized_ip_ranges:
-        api["authorizedIPRanges"] = list(access.authorized_ip_ranges)
-    if cluster.network.private_cluster:
-        api["enablePrivateCluster"] = True
-    if api:
+    if api := api_server_profile(cluster.network, access.authorized_ip_ranges):
         inputs["apiServerAccessProfile"] = api
-    return inputs | {key: value for key, value in cluster.azure_inputs.items() if key not in inputs}
+    if workspace := planned_workspace(settings, name):
+        inputs["addonProfiles"] = {"omsagent": log_agent(workspace.existing)}
+    return inputs
+
+
+def own_inputs(settings: Settings, name: str, version: str) -> dict[str, Any]:
+    """The inputs of a cluster that is made, without raw ones; {} where it exists."""
+    return {} if settings.cluster.existing else _inputs(settings, name, version)
+
+
+def _identity(settings: Settings, name: str) -> dict[str, Any]:
+    for identity in planned_identities(settings, name):
+        if identity.key == "identity":
+            ids = {"userAssignedIdentities": [identity.existing]} if identity.existing else {}
+            return {"type": "UserAssigned", **ids}
+    return {"type": "SystemAssigned"}
+
+
+def planned_workspace(settings: Settings, name: str) -> PlannedWorkspace | None:
+    given = settings.cluster.monitoring.log_analytics
+    if given is None or settings.cluster.existing:
+        return None
+    own = given.existing.rstrip("/").rpartition("/")[2] if given.existing else given.name or f"log-{name}"
+    return PlannedWorkspace(own, given.existing or "", given.retention_days or DEFAULT_RETENTION)
+
+
+def log_agent(workspace: str) -> dict[str, Any]:
+    """The addon that sends container logs, by the cluster's identity: keys of a workspace are retired for it."""
+    config = {"useAADAuth": "true"} | ({"logAnalyticsWorkspaceResourceID": workspace} if workspace else {})
+    return {"enabled": True, "config": config}
 
 
 def _system_pool(settings: Settings, version: str) -> dict[str, Any]:
@@ -109,25 +138,5 @@ def _system_pool(settings: Settings, version: str) -> dict[str, Any]:
         "availabilityZones": list(pool.zones) or None,
         "maxPods": pool.max_pods,
         "vnetSubnetID": settings.cluster.network.subnet_id,
-    }
-    return profile | {key: value for key, value in optional.items() if value is not None}
-
-
-def _network(settings: Settings) -> dict[str, Any]:
-    network = settings.cluster.network
-    profile: dict[str, Any] = {
-        "networkPlugin": "azure" if network.plugin == "azureOverlay" else network.plugin,
-        "outboundType": network.outbound_type,
-        "loadBalancerSku": "standard",
-    }
-    if network.plugin == "azureOverlay":
-        profile["networkPluginMode"] = "overlay"
-    profile["networkDataplane"] = network.dataplane
-    if network.dataplane == "cilium":
-        profile["networkPolicy"] = "cilium"
-    optional = {
-        "podCidr": network.pod_cidr,
-        "serviceCidr": network.service_cidr,
-        "dnsServiceIP": network.dns_service_ip,
     }
     return profile | {key: value for key, value in optional.items() if value is not None}

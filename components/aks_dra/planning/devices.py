@@ -61,6 +61,8 @@ class Device:
     attributes: Mapping[str, Attribute] = field(default_factory=lambda: MappingProxyType({}))
     capacity: Mapping[str, Capacity] = field(default_factory=lambda: MappingProxyType({}))
     allow_multiple_allocations: bool = False
+    # Counter set to counter to amount: what it takes of something that other devices need too. No selector sees it.
+    consumes: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
 
     @cached_property
     def _kind(self) -> Hashable:
@@ -78,8 +80,12 @@ class Device:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and (self.name, self._kind) == (other.name, other._kind)
 
-    def __hash__(self) -> int:
+    @cached_property
+    def _hash(self) -> int:
         return hash((self.name, self._kind))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def qualified_attributes(self) -> dict[str, dict[str, Attribute]]:
         """Attributes by domain and name, as `device.attributes[domain].name` finds them."""

@@ -1,7 +1,7 @@
 """What one node of a pool offers: devices for DRA, extended resources for the device plugin.
 
 A GPU in MIG mode publishes its partitions and not itself. Under the device plugin the strategy decides the
-name: `single` counts partitions as nvidia.com/gpu, `mixed` names the profile.
+name: `single` counts partitions as nvidia.com/gpu, `mixed` names the profile; replicas multiply either.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from aks_dra.facts import Facts, MigFamily, VmSize, place
 from aks_dra.planning.devices import Device, gpu_device, mig_device
+from aks_dra.planning.dynamic_mig import dynamic_devices
 from aks_dra.planning.names import LEGACY_RESOURCE
 from aks_dra.settings import MigGroup, Sharing
 
@@ -19,20 +20,32 @@ def layout_counts(sharing: Sharing, family: MigFamily, gpu_index: int) -> Mappin
     if isinstance(sharing.layout, str):
         return family.layouts.get(sharing.layout)
     for group in sharing.layout or ():
+        if filtered_out(group, family):
+            continue
         if group.devices == "all" or gpu_index in group.devices:
             return group.profiles
     return {}
 
 
+def filtered_out(group: MigGroup, family: MigFamily) -> bool:
+    """Whether the group's filter names other GPUs. Where no id of the family is known, every filter is believed."""
+    if group.device_filter is None or not family.pci_device_ids:
+        return False
+    asked = (group.device_filter,) if isinstance(group.device_filter, str) else group.device_filter
+    return not {text.lower() for text in asked} & {text.lower() for text in family.pci_device_ids}
+
+
 def planned_devices(facts: Facts, size: VmSize, sharing: Sharing) -> tuple[Device, ...]:
     """The devices that NVIDIA's DRA driver publishes on one node; empty where the layout cannot be placed."""
+    if sharing.mode == "dynamicMig":
+        return dynamic_devices(facts, size)
     gpu = facts.gpus[size.gpu]
     devices: list[Device] = []
     for index in range(size.gpus):
         family = facts.families.get(gpu.mig) if gpu.mig else None
         counts = layout_counts(sharing, family, index) if sharing.mode == "mig" and family else {}
         if not counts or family is None:
-            if sharing.mode != "mig" or sharing.layout == "all-disabled":
+            if sharing.mode != "mig" or counts is not None:
                 devices.append(gpu_device(gpu, index))
             continue
         if any(name not in family.profiles for name in counts):
@@ -49,12 +62,22 @@ def planned_resources(facts: Facts, size: VmSize, sharing: Sharing) -> dict[str,
         resources: dict[str, int] = {}
         for device in planned_devices(facts, size, sharing):
             profile = str(device.attributes.get("profile", ""))
-            mixed = mig_strategy(sharing) == "mixed"
+            mixed = mig_strategy(sharing) == "mixed" and profile
             name = f"nvidia.com/mig-{profile.replace('+', '.')}" if mixed else LEGACY_RESOURCE
             resources[name] = resources.get(name, 0) + 1
-        return resources
-    name = "nvidia.com/gpu.shared" if sharing.rename else LEGACY_RESOURCE
-    return {name: size.gpus * (sharing.replicas or 1)}
+    else:
+        resources = {LEGACY_RESOURCE: size.gpus}
+    replicas = sharing.replicas or 1
+    suffix = ".shared" if sharing.rename and replicas > 1 else ""
+    return {name + suffix: number * replicas for name, number in resources.items()}
+
+
+def shared_resources(facts: Facts, size: VmSize | None, sharing: Sharing) -> tuple[str, ...]:
+    """The resource names that replicas apply to: those that one node advertises before any renaming."""
+    if size is None:
+        return (LEGACY_RESOURCE,)
+    plain = sharing.model_copy(update={"replicas": None, "rename": False})
+    return tuple(sorted(planned_resources(facts, size, plain))) or (LEGACY_RESOURCE,)
 
 
 def mig_strategy(sharing: Sharing) -> str:
@@ -71,7 +94,8 @@ def uniform(sharing: Sharing) -> bool:
     if isinstance(sharing.layout, str):
         return sharing.layout != "all-balanced"
     groups: tuple[MigGroup, ...] = sharing.layout or ()
-    return len({profile for group in groups for profile in group.profiles}) <= 1
+    profiles = {profile for group in groups for profile in group.profiles}
+    return len(profiles) <= 1 and (not profiles or all(group.profiles for group in groups))
 
 
 def instance_profile(sharing: Sharing, family: MigFamily | None) -> str | None:

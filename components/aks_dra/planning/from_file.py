@@ -8,22 +8,30 @@ from pathlib import Path
 from aks_dra.facts import Facts, FactsError, load_facts
 from aks_dra.planning import plan
 from aks_dra.planning.model import Finding, Plan
+from aks_dra.planning.previous import Previous
 from aks_dra.planning.snapshot import Snapshot
 from aks_dra.settings import Settings
 from aks_dra.settings.loader import Loaded, load_stack_file
 from aks_dra.settings.parse import locate, location_of, settings_from_loaded
 
 
-def plan_file(file: Path, today: str = "", snapshot: Snapshot | None = None) -> tuple[Plan | None, tuple[Finding, ...]]:
+def plan_file(
+    file: Path, today: str = "", snapshot: Snapshot | None = None, previous: Previous | None = None
+) -> tuple[Plan | None, tuple[Finding, ...]]:
     """The plan and every finding, with file and line."""
-    return plan_loaded(load_stack_file(file), file.parent, today, snapshot)
+    return plan_loaded(load_stack_file(file), file.parent, today, snapshot, previous)
 
 
 def plan_loaded(
-    loaded: Loaded, folder: Path, today: str = "", snapshot: Snapshot | None = None
+    loaded: Loaded,
+    folder: Path,
+    today: str = "",
+    snapshot: Snapshot | None = None,
+    previous: Previous | None = None,
 ) -> tuple[Plan | None, tuple[Finding, ...]]:
     settings, found = settings_from_loaded(loaded)
-    if settings is None:
+    unread = not loaded.config and any(finding.severity == "error" for finding in found)
+    if settings is None or unread:  # of a file that could not be read, rules on settings would only say nonsense
         return None, tuple(sorted(found, key=lambda f: (f.severity != "error", f.file, f.line, f.path, f.message)))
     facts, problems = own_facts(settings, folder)
     planned = plan(
@@ -35,6 +43,7 @@ def plan_loaded(
         config_findings=(*found, *problems),
         today=today,
         snapshot=snapshot,
+        previous=previous,
     )
     findings = tuple(locate(planned.findings, loaded))
     return replace(planned, findings=findings), findings

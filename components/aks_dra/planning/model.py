@@ -15,6 +15,13 @@ from aks_dra.planning.devices import Device
 Severity = Literal["error", "warning"]
 
 
+def printable(text: str) -> str:
+    """The text with every character that cannot be printed written as an escape; line breaks stay."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+
+
 @dataclass(frozen=True)
 class Finding:
     """What is wrong, where, by which rule, and what to write instead.
@@ -34,6 +41,42 @@ class Finding:
     line: int = 0
     acknowledged: str = ""  # the reason, when the stack file acknowledges it
 
+    def __post_init__(self) -> None:
+        # Texts of the user's file end up in terminals, logs and gRPC messages, which half a character would break.
+        for name in ("path", "message", "value", "remedy"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class PlannedIdentity:
+    """A user-assigned identity: one that exists (`existing`, its ARM id), or a new one of this name."""
+
+    key: Literal["identity", "kubelet-identity"]
+    name: str
+    existing: str
+
+
+@dataclass(frozen=True)
+class PlannedRole:
+    """A role assignment. `scope` is an ARM id, or the key of an identity of this plan."""
+
+    key: str  # logical name, unique: subnet-network-contributor …
+    role: str
+    role_id: str
+    scope: str
+    principal: Literal["identity", "kubelet-identity", "kubelet"]  # kubelet: the one that AKS makes
+    before_cluster: bool
+    name: str  # the assignment's own name in Azure, a GUID that follows from the rest
+
+
+@dataclass(frozen=True)
+class PlannedWorkspace:
+    """A Log Analytics workspace for the cluster's logs: one that exists, or a new one."""
+
+    name: str
+    existing: str
+    retention_days: int
+
 
 @dataclass(frozen=True)
 class PlannedCluster:
@@ -50,6 +93,11 @@ class PlannedCluster:
     protect: bool
     ignore_changes: tuple[str, ...]
     login: Literal["admin", "azurecli", "workloadidentity", "msi", "servicePrincipal"]
+    # What is known only once it is made (the ids of new identities, of a new workspace) is not in `inputs`.
+    identities: tuple[PlannedIdentity, ...] = ()
+    roles: tuple[PlannedRole, ...] = ()
+    workspace: PlannedWorkspace | None = None
+    maintenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,6 +134,11 @@ class PlannedPool:
     protect: bool
     ignore_changes: tuple[str, ...]
     replace_on_changes: tuple[str, ...]
+    other_devices: tuple[Device, ...] = ()  # of one node, of drivers that are not NVIDIA's; on pools of either kind
+
+    @property
+    def all_devices(self) -> tuple[Device, ...]:
+        return (*self.devices, *self.other_devices)
 
 
 @dataclass(frozen=True)
@@ -112,6 +165,8 @@ class PlannedObject:
     after: tuple[str, ...] = ()
     retain: bool = False
     replace_with: tuple[str, ...] = ()  # release keys: replaced whenever one of these is
+    patch: bool = False  # the object is somebody else's: only what the manifest says is laid over it
+    timeout_seconds: int = 0  # how long it may take to become ready; 0: the provider's own limit
 
     @property
     def kind(self) -> str:
@@ -120,24 +175,48 @@ class PlannedObject:
 
 @dataclass(frozen=True)
 class ClassMatch:
-    """Which pools' devices one class matches: pool name to number of devices per node."""
+    """Which pools' devices one class matches: pool name to number of devices per node.
+
+    Where devices exclude each other (dynamic MIG), `pools` says how many can exist at once and `places` how many
+    are published. `extended_resource` is the name that pods may ask for instead of a claim, "" for none.
+    """
 
     device_class: str
     origin: Literal["package", "chart", "user"]
     selectors: tuple[str, ...]
     pools: Mapping[str, int]
     undecided: tuple[str, ...] = ()  # attributes only known on the node
+    places: Mapping[str, int] = field(default_factory=dict)
+    extended_resource: str = ""
+
+
+@dataclass(frozen=True)
+class PlannedAsk:
+    """Devices of one class: what a request wants, or one of its ranked alternatives."""
+
+    name: str  # of the request, or request/alternative
+    device_class: str
+    count: int | None  # None: every device of the class on the node
+    pools: tuple[str, ...]  # that publish enough of them
+
+
+@dataclass(frozen=True)
+class PlannedRequest:
+    """One request of a claim; several asks are tried in turn."""
+
+    name: str
+    asks: tuple[PlannedAsk, ...]
+    admin_access: bool = False
 
 
 @dataclass(frozen=True)
 class PlannedClaim:
-    """One claim for people: what it asks for and the pools that can satisfy each alternative."""
+    """One claim for people: what it asks for and the pools that can satisfy each request."""
 
     namespace: str
     name: str
     kind: Literal["ResourceClaim", "ResourceClaimTemplate"]
-    asks: tuple[tuple[str, int], ...]  # (device class, count), ranked
-    pools: Mapping[str, tuple[str, ...]]  # device class to pools
+    requests: tuple[PlannedRequest, ...]
 
 
 @dataclass(frozen=True)
@@ -151,6 +230,7 @@ class Plan:
     namespaces: tuple[PlannedObject, ...] = ()
     releases: tuple[PlannedRelease, ...] = ()
     objects: tuple[PlannedObject, ...] = ()
+    smoke_test: tuple[PlannedObject, ...] = ()
     matches: tuple[ClassMatch, ...] = ()
     claims: tuple[PlannedClaim, ...] = ()
     findings: tuple[Finding, ...] = field(default=())

@@ -39,3 +39,10 @@ LEGACY_RESOURCE = "nvidia.com/gpu"
 LEGACY_CLASS = "aks-dra-legacy-requests"
 
 TEST_CLAIM = "gpu-test"
+SMOKE_TEST = "gpu-smoke-test"
+ADMIN_ACCESS_TEST = "gpu-admin-access-test"
+# Admin access sees every device of the cluster, so the test pool's own namespace does not get it.
+ADMIN_SUFFIX = "-admin"
+
+ADMIN_ACCESS_LABEL = ("resource.kubernetes.io/admin-access", "true")
+ALLOWED_CLASSES = "aks-dra.dev/allowed-device-classes"

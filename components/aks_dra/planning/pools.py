@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from aks_dra.facts import Facts
 from aks_dra.planning import names
+from aks_dra.planning.chart_values import merge_values
 from aks_dra.planning.devices_of import instance_profile, planned_devices, planned_resources
 from aks_dra.planning.model import PlannedPool, PodSnippet
 from aks_dra.settings import Nodes, Pool, Settings, Sharing, Spot
@@ -22,7 +23,9 @@ def all_pools(settings: Settings) -> dict[str, tuple[str, Pool]]:
     pools = {name: (f"aks-dra:pools.{name}", pool) for name, pool in sorted(settings.pools.items())}
     test = settings.test_pool
     if test.enabled:
-        pool = Pool(vm_size=test.vm_size, nodes=test.nodes, spot=test.spot, taints=(names.TEST_POOL_TAINT,))
+        pool = Pool(
+            vm_size=test.vm_size, nodes=test.nodes, spot=test.spot, taints=(names.TEST_POOL_TAINT,), protect=False
+        )
         pools.setdefault(test.name, ("aks-dra:testPool", pool))
     return pools
 
@@ -123,7 +126,13 @@ def plan_pool(
             "scaleSetEvictionPolicy": spot.eviction_policy,
             "spotMaxPrice": spot.max_price,
         }
-    upgrade = {"maxSurge": pool.max_surge, "drainTimeoutInMinutes": pool.drain_timeout_minutes}
+    upgrade = {
+        "maxSurge": None if pool.max_surge is None else str(pool.max_surge),
+        "maxUnavailable": None if pool.max_unavailable is None else str(pool.max_unavailable),
+        "drainTimeoutInMinutes": pool.drain_timeout_minutes,
+        "nodeSoakDurationInMinutes": pool.node_soak_minutes,
+        "undrainableNodeBehavior": pool.undrainable_nodes,
+    }
     optional = {
         "availabilityZones": list(pool.zones),
         "osDiskSizeGB": pool.os_disk_size_gb,
@@ -131,13 +140,15 @@ def plan_pool(
         "maxPods": pool.max_pods,
         "vnetSubnetID": pool.subnet_id or settings.cluster.network.subnet_id,
         "capacityReservationGroupID": pool.capacity_reservation_group,
+        "enableFIPS": pool.fips or None,
         "upgradeSettings": {key: value for key, value in upgrade.items() if value is not None},
         "tags": dict(sorted({**settings.tags, **pool.tags}.items())),
     }
     inputs |= {key: value for key, value in optional.items() if value not in (None, [], {})}
-    inputs |= {key: value for key, value in pool.azure_inputs.items() if key not in inputs}
+    inputs, _ = merge_values(inputs, pool.azure_inputs)
     dra = pool.allocation == "dra"
-    protect = pool.protect if pool.protect is not None else settings.cluster.protect
+    # A pool that may be replaced is not protected: the engine refuses to replace what is.
+    protect = pool.protect if pool.protect is not None else settings.cluster.protect and not pool.allow_replace
     return PlannedPool(
         name=name,
         path=path,

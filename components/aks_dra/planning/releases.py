@@ -15,9 +15,12 @@ from typing import Any
 from aks_dra.facts import Facts
 from aks_dra.planning import names
 from aks_dra.planning.chart_values import merge_values
+from aks_dra.planning.gates import feature_gates
+from aks_dra.planning.gpu_cluster import gpu_cluster_values
 from aks_dra.planning.model import PlannedPool, PlannedRelease
 from aks_dra.planning.overrides import reconciled
 from aks_dra.planning.pools import toleration
+from aks_dra.planning.stack_values import with_stack_settings
 from aks_dra.settings import ChartSettings, Settings
 
 CHART_GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -45,8 +48,11 @@ def chart_location(facts: Facts, settings: Settings, chart: str, own: ChartSetti
 
 
 def tolerations(pools: list[PlannedPool], *defaults: dict[str, str]) -> list[dict[str, str]]:
-    """The chart's default tolerations and one for every taint of the pools, each once."""
-    result = list(defaults)
+    """The chart's default tolerations and one for every taint of the pools, each once.
+
+    Those of the test pool and of spot are always there: DaemonSets do not roll on every node when it comes or goes.
+    """
+    result = [*defaults, *(toleration(taint) for taint in (names.TEST_POOL_TAINT, names.SPOT_TAINT))]
     for pool in pools:
         for taint in pool.taints:
             if (wanted := toleration(taint)) not in result:
@@ -59,12 +65,17 @@ def operator_values(settings: Settings, pools: list[PlannedPool]) -> dict[str, A
     partitioned = [pool for pool in pools if pool.mig_owner == "operator"]
     legacy = [pool for pool in pools if pool.allocation == "devicePlugin"]
     owner = "operator" if owned else "aks"
-    values: dict[str, Any] = {
+    common: dict[str, Any] = {
         "nfd": {"enabled": not settings.gpu.existing_nfd},
         "node-feature-discovery": {
             "worker": {"tolerations": tolerations(pools, *CONTROL_PLANE_TOLERATIONS, CHART_GPU_TOLERATION)}
         },
         "daemonsets": {"tolerations": tolerations(pools, CHART_GPU_TOLERATION)},
+    }
+    if settings.gpu.dra_stack == "operator":
+        return gpu_cluster_values(settings, common, pools, feature_gates(settings))
+    values: dict[str, Any] = {
+        **common,
         "operator": {"runtimeClass": RUNTIME_CLASS[owner]},
         "driver": {"enabled": bool(owned)},
         "toolkit": {"enabled": bool(owned)},
@@ -83,7 +94,9 @@ def operator_values(settings: Settings, pools: list[PlannedPool]) -> dict[str, A
         if any(pool.mig_layout.startswith("aks-dra-") for pool in partitioned):
             values["migManager"]["config"] = {"name": names.MIG_LAYOUTS_CONFIG_MAP, "default": "all-disabled"}
     if legacy:
-        # GFD reads the plugin's config although the operator's own plugin is off.
+        # GFD reads the plugin's config although the operator's own plugin is off. A strategy for the whole cluster
+        # would reach it as MIG_STRATEGY, and an environment variable wins over a pool's config.
+        values["mig"] = {"strategy": ""}
         values["devicePlugin"]["config"] = {
             "name": names.DEVICE_PLUGIN_CONFIG_MAP,
             "default": names.DEFAULT_CONFIG_KEY,
@@ -127,19 +140,6 @@ def controller_values(facts: Facts, settings: Settings) -> dict[str, Any]:
     return {"controller": {"affinity": _required_terms(system)}}
 
 
-def feature_gates(settings: Settings) -> dict[str, bool]:
-    """The gates that pools, classes and claims imply, and those that the user asks for."""
-    gates = dict(settings.gpu.feature_gates)
-    modes = {pool.sharing.mode for pool in settings.pools.values() if pool.allocation == "dra"}
-    modes |= {entry.sharing.mode for entry in settings.device_classes.values() if entry.sharing}
-    modes |= {claim.sharing.mode for claims in settings.claims.values() for claim in claims.values() if claim.sharing}
-    if "timeSlicing" in modes:
-        gates.setdefault("TimeSlicingSettings", True)
-    if "mps" in modes:
-        gates.setdefault("MPSSupport", True)
-    return dict(sorted(gates.items()))
-
-
 def device_plugin_values(owner: str, pools: list[PlannedPool]) -> dict[str, Any]:
     selector = {names.LABEL_ALLOCATION: "device-plugin", names.LABEL_DRIVER_OWNER: owner}
     if owner == "operator":
@@ -158,6 +158,25 @@ def device_plugin_values(owner: str, pools: list[PlannedPool]) -> dict[str, Any]
     if owner == "operator":
         values["runtimeClassName"] = RUNTIME_CLASS["operator"]
     return values
+
+
+def package_values(settings: Settings, facts: Facts, pools: list[PlannedPool], chart: str) -> list[dict[str, Any]]:
+    """The package's own values of every release of a chart, also of one that these pools do not need."""
+    legacy = [pool for pool in pools if pool.allocation == "devicePlugin"]
+    owners = sorted({pool.driver_owner for pool in legacy}) or [settings.gpu.driver]
+    found = {
+        "gpu-operator": lambda: [operator_values(settings, pools)],
+        "dra-driver-nvidia-gpu": lambda: [dra_values(settings, pools) | controller_values(facts, settings)],
+        "nvidia-device-plugin": lambda: [
+            device_plugin_values(owner, [pool for pool in legacy if pool.driver_owner == owner]) for owner in owners
+        ],
+    }[chart]()
+    return [with_stack_settings(facts, settings, chart, values) for values in found]
+
+
+def dra_release(settings: Settings) -> str:
+    """The release that brings the DRA driver: its classes are there once that is."""
+    return names.OPERATOR_RELEASE if settings.gpu.dra_stack == "operator" else names.DRA_RELEASE
 
 
 def _required_terms(*expressions: dict[str, Any]) -> dict[str, Any]:
@@ -182,6 +201,8 @@ def plan_releases(settings: Settings, facts: Facts, pools: list[PlannedPool]) ->
             (),
         )
     ]
+    if settings.gpu.dra_stack == "operator":
+        return tuple(releases)
     legacy = [pool for pool in pools if pool.allocation == "devicePlugin"]
     for owner in sorted({pool.driver_owner for pool in legacy}):
         served = [pool for pool in legacy if pool.driver_owner == owner]
@@ -224,5 +245,6 @@ def _release(
     after: tuple[str, ...],
 ) -> PlannedRelease:
     location, version, repository = chart_location(facts, settings, chart, own)
-    merged, _ = merge_values(*reconciled(chart, values, own.values))
+    whole = with_stack_settings(facts, settings, chart, values)
+    merged, _ = merge_values(*reconciled(chart, whole, own.values))
     return PlannedRelease(name, name, namespace, location, version, repository, merged, own.timeout_seconds, after)

@@ -20,6 +20,20 @@ def as_document(plan: Plan) -> dict[str, Any]:
             "kubernetesVersion": plan.cluster.kubernetes_version,
             "protect": plan.cluster.protect,
             "inputs": plan.cluster.inputs,
+            "identities": [
+                {"key": identity.key, "name": identity.name, "existing": identity.existing or None}
+                for identity in plan.cluster.identities
+            ],
+            "roles": [
+                {
+                    "role": role.role,
+                    "scope": role.scope,
+                    "principal": role.principal,
+                    "beforeCluster": role.before_cluster,
+                }
+                for role in plan.cluster.roles
+            ],
+            "maintenance": {name: dict(inputs) for name, inputs in plan.cluster.maintenance.items()},
         },
         "pools": [
             {
@@ -32,7 +46,7 @@ def as_document(plan: Plan) -> dict[str, Any]:
                 "sharing": pool.sharing,
                 "driver": pool.driver_owner,
                 "deviceClasses": list(pool.device_classes),
-                "devicesPerNode": [device_document(device) for device in pool.devices],
+                "devicesPerNode": [device_document(device) for device in pool.all_devices],
                 "extendedResourcesPerNode": dict(pool.extended_resources),
                 "pod": {"nodeSelector": dict(pool.pod.node_selector), "tolerations": list(pool.pod.tolerations)},
                 "inputs": pool.inputs,
@@ -49,7 +63,7 @@ def as_document(plan: Plan) -> dict[str, Any]:
             }
             for release in plan.releases
         ],
-        "objects": [dict(entry.manifest) for entry in (*plan.namespaces, *plan.objects)],
+        "objects": [dict(entry.manifest) for entry in (*plan.namespaces, *plan.objects, *plan.smoke_test)],
         "deviceClasses": [
             {
                 "name": match.device_class,
@@ -57,6 +71,8 @@ def as_document(plan: Plan) -> dict[str, Any]:
                 "selectors": list(match.selectors),
                 "devicesPerNode": dict(match.pools),
                 "undecided": list(match.undecided),
+                "placesPerNode": dict(match.places),
+                "extendedResource": match.extended_resource or None,
             }
             for match in plan.matches
         ],
@@ -65,9 +81,21 @@ def as_document(plan: Plan) -> dict[str, Any]:
                 "namespace": claim.namespace,
                 "name": claim.name,
                 "kind": claim.kind,
-                "asks": [
-                    {"deviceClass": name, "count": count, "pools": list(claim.pools.get(name, ()))}
-                    for name, count in claim.asks
+                "requests": [
+                    {
+                        "name": request.name,
+                        "adminAccess": request.admin_access,
+                        "asks": [
+                            {
+                                "name": ask.name,
+                                "deviceClass": ask.device_class,
+                                "count": "all" if ask.count is None else ask.count,
+                                "pools": list(ask.pools),
+                            }
+                            for ask in request.asks
+                        ],
+                    }
+                    for request in claim.requests
                 ],
             }
             for claim in plan.claims

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from aks_dra.planning.counters import most_at_once
 from aks_dra.planning.devices import Device
-from aks_dra.planning.model import Plan, PlannedPool
+from aks_dra.planning.model import ClassMatch, Plan, PlannedPool, PlannedRole
 
 
 def describe_device(device: Device) -> str:
@@ -18,10 +19,15 @@ def describe_device(device: Device) -> str:
 
 def publishes(pool: PlannedPool) -> str:
     """What one node of the pool offers: devices under DRA, resources under the device plugin."""
-    if pool.allocation == "devicePlugin":
-        return ", ".join(f"{count}x {name}" for name, count in pool.extended_resources.items()) or "nothing"
-    counts = Counter(describe_device(device) for device in pool.devices)
-    return ", ".join(f"{count}x {name}" for name, count in counts.items()) or "nothing"
+    parts = [f"{count}x {name}" for name, count in pool.extended_resources.items()]
+    whole = [device for device in pool.all_devices if not device.consumes or "profile" not in device.attributes]
+    parts += [f"{count}x {name}" for name, count in Counter(describe_device(device) for device in whole).items()]
+    places: dict[str, list[Device]] = {}
+    for device in pool.all_devices:
+        if device.consumes and "profile" in device.attributes:
+            places.setdefault(str(device.attributes["profile"]), []).append(device)
+    cut = ", ".join(f"{most_at_once(devices, pool.devices)}x {profile}" for profile, devices in places.items())
+    return (", ".join(parts) or "nothing") + (f", cut as claims ask into {cut}" if cut else "")
 
 
 POOL_COLUMNS = ("pool", "VM size", "nodes", "served by", "one node publishes", "device classes")
@@ -48,22 +54,52 @@ def class_rows(plan: Plan) -> list[tuple[str, ...]]:
     """The cells of CLASS_COLUMNS."""
     rows: list[tuple[str, ...]] = []
     for match in plan.matches:
-        pools = ", ".join(f"{name} ({count})" for name, count in match.pools.items()) or "none"
+        pools = ", ".join(f"{name} ({number(match, name)})" for name in match.pools) or "none"
         if match.undecided:
             pools += f", if {', '.join(match.undecided)} fits"
+        if match.extended_resource:
+            pools += f"; also as {match.extended_resource}"
         rows.append((match.device_class, match.origin, pools))
     return rows
+
+
+def number(match: ClassMatch, pool: str) -> str:
+    """Devices per node: "7", or "7 of 14" where fourteen are published that exclude each other."""
+    return f"{match.pools[pool]} of {match.places[pool]}" if pool in match.places else str(match.pools[pool])
 
 
 def claim_rows(plan: Plan) -> list[tuple[str, ...]]:
     """The cells of CLAIM_COLUMNS."""
     rows: list[tuple[str, ...]] = []
     for claim in plan.claims:
-        asks = " else ".join(f"{count}x {name}" for name, count in claim.asks)
-        pools = " else ".join(", ".join(claim.pools.get(name, ())) or "none" for name, _ in claim.asks)
+        asks, pools = [], []
+        for request in claim.requests:
+            text = " else ".join(
+                f"{'all' if ask.count is None else f'{ask.count}x'} {ask.device_class}" for ask in request.asks
+            )
+            asks.append(text + (" (looked at only)" if request.admin_access else ""))
+            pools.append(" else ".join(", ".join(ask.pools) or "none" for ask in request.asks))
         kind = "claim" if claim.kind == "ResourceClaim" else "template"
-        rows.append((f"{claim.namespace}/{claim.name}", kind, asks, pools))
+        rows.append((f"{claim.namespace}/{claim.name}", kind, " and ".join(asks), " and ".join(pools)))
     return rows
+
+
+def _before_cluster(plan: Plan) -> list[str]:
+    lines = [f"identity {identity.name}" for identity in plan.cluster.identities if not identity.existing]
+    lines += [f"right {_right(plan, role)}" for role in plan.cluster.roles if role.before_cluster]
+    workspace = plan.cluster.workspace
+    if workspace is not None and not workspace.existing:
+        lines.append(f"Log Analytics workspace {workspace.name} ({workspace.retention_days} days)")
+    return lines
+
+
+def _right(plan: Plan, role: PlannedRole) -> str:
+    """ "Network Contributor on subnet aks for id-gpus"."""
+    names: dict[str, str] = {identity.key: identity.name for identity in plan.cluster.identities}
+    who = names.get(role.principal, "the kubelet identity that AKS makes")
+    kind, _, name = role.scope.rpartition("/")
+    scope = f"identity {names[role.scope]}" if role.scope in names else f"{kind.rpartition('/')[2]}/{name}"
+    return f"{role.role} on {scope} for {who}"
 
 
 def created(plan: Plan) -> list[str]:
@@ -72,9 +108,14 @@ def created(plan: Plan) -> list[str]:
     if not plan.cluster.existing:
         if plan.cluster.create_resource_group:
             lines.append(f"resource group {plan.cluster.resource_group}")
+        lines += _before_cluster(plan)
         lines.append(
             f"AKS cluster {plan.cluster.name} (Kubernetes {plan.cluster.kubernetes_version}, {plan.cluster.location})"
         )
+    lines += [f"right {_right(plan, role)}" for role in plan.cluster.roles if not role.before_cluster]
+    if plan.cluster.workspace is not None:
+        lines.append(f"data collection rule dcr-{plan.cluster.name} and its association with the cluster")
+    lines += [f"maintenance window {name}" for name in plan.cluster.maintenance]
     lines += [f"node pool {pool.name} ({pool.nodes} x {pool.vm_size})" for pool in plan.pools]
     lines += [f"Helm release {release.name} ({release.version or release.chart})" for release in plan.releases]
     kinds = Counter(entry.kind for entry in (*plan.namespaces, *plan.objects))

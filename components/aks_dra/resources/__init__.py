@@ -10,8 +10,9 @@ from aks_dra.resources.dra_cluster import DraCluster
 from aks_dra.resources.gpu_pool import GpuPool
 from aks_dra.resources.objects import Claims, DeviceClasses, Namespaces
 from aks_dra.resources.releases import DevicePlugin, DraDriver, GpuOperator
+from aks_dra.resources.smoke_test import SmokeTest
 
 __all__ = [
     "AksCluster", "Args", "Claims", "DeviceClasses", "DevicePlugin", "DraCluster", "DraClusterArgs", "DraDriver",
-    "GpuOperator", "GpuPool", "Namespaces", "plan_of",
+    "GpuOperator", "GpuPool", "Namespaces", "SmokeTest", "plan_of",
 ]  # fmt: skip

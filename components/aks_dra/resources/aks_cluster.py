@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import pulumi
 
+from aks_dra.facts.arm import CLUSTER, MAINTENANCE
 from aks_dra.planning.model import Plan
-from aks_dra.resources import access
+from aks_dra.resources import access, identity, monitoring
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.azure_inputs import arguments
 from aks_dra.resources.part import PACKAGE
@@ -30,13 +31,14 @@ class AksCluster(pulumi.ComponentResource):
         self.plan: Plan = plan_of(args)
         super().__init__(f"{PACKAGE}:AksCluster", name, None, opts)
         self.managed_cluster: pulumi.CustomResource | None = None
+        self.rights: list[pulumi.Resource] = []
         self.cluster_id: pulumi.Output[str]
         self.cluster_name: pulumi.Output[str]
         self.resource_group_name: pulumi.Output[str]
         self.oidc_issuer: pulumi.Output[str]
         self.node_resource_group: pulumi.Output[str]
         if self.plan.cluster.existing:
-            self._find()
+            self._find(name)
         else:
             self._make(name)
         self._log_in(name)
@@ -51,7 +53,7 @@ class AksCluster(pulumi.ComponentResource):
             }
         )
 
-    def _find(self) -> None:
+    def _find(self, name: str) -> None:
         from pulumi_azure_native import containerservice
 
         found = access.parse_cluster_id(self.plan.cluster.existing)
@@ -65,20 +67,28 @@ class AksCluster(pulumi.ComponentResource):
         )
         self.oidc_issuer = cluster.apply(lambda c: _issuer(c.oidc_issuer_profile))
         self.node_resource_group = cluster.apply(lambda c: c.node_resource_group or "")
+        self._open_registries(name, {})
 
     def _make(self, name: str) -> None:
         from pulumi_azure_native import containerservice
 
         planned = self.plan.cluster
         self.resource_group_name = self._resource_group(name)
-        given = {"location": planned.location, "tags": dict(planned.tags) or None, **planned.inputs}
+        group = self.resource_group_name
+        identities = identity.register_identities(name, planned, group, self)
+        first = [role for role in planned.roles if role.before_cluster]
+        rights = identity.register_roles(name, first, identities, self)
+        workspace = monitoring.register_workspace(name, planned, group, self)
+        inputs = monitoring.with_workspace(identity.with_identities(planned.inputs, identities, self), workspace)
+        given = {"location": planned.location, "tags": dict(planned.tags) or None, **inputs}
         cluster = containerservice.ManagedCluster(
             f"{name}-aks",
             resource_group_name=self.resource_group_name,
             resource_name_=planned.name,
-            **arguments({key: value for key, value in given.items() if value is not None}),
+            **arguments({key: value for key, value in given.items() if value is not None}, CLUSTER),
             opts=pulumi.ResourceOptions(
                 parent=self,
+                depends_on=rights,
                 protect=planned.protect,
                 delete_before_replace=True,
                 ignore_changes=list(planned.ignore_changes),
@@ -88,8 +98,29 @@ class AksCluster(pulumi.ComponentResource):
         self.managed_cluster = cluster
         self.cluster_id = cluster.id
         self.cluster_name = _name_behind(cluster, planned.name)
+        self._open_registries(name, identities)
+        monitoring.collect_logs(name, planned, group, workspace, cluster.id, self)
+        self._plan_maintenance(name)
         self.oidc_issuer = cluster.oidc_issuer_profile.apply(_issuer)
         self.node_resource_group = cluster.node_resource_group.apply(lambda group: group or "")
+
+    def _open_registries(self, name: str, identities: dict[str, pulumi.Output[str]]) -> None:
+        """Lets the nodes pull images; what runs images from there waits for it."""
+        later = [role for role in self.plan.cluster.roles if not role.before_cluster]
+        self.rights = identity.register_roles(name, later, identities, self, self.cluster_id)
+
+    def _plan_maintenance(self, name: str) -> None:
+        from pulumi_azure_native import containerservice
+
+        for config_name, inputs in self.plan.cluster.maintenance.items():
+            containerservice.MaintenanceConfiguration(
+                f"{name}-maintenance-{config_name}",
+                resource_group_name=self.resource_group_name,
+                resource_name_=self.cluster_name,
+                config_name=config_name,
+                **arguments(inputs, MAINTENANCE),
+                opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+            )
 
     def _resource_group(self, name: str) -> pulumi.Output[str]:
         planned = self.plan.cluster

@@ -17,6 +17,7 @@ import pulumi
 from pydantic.alias_generators import to_camel
 
 from aks_dra.planning.model import Finding, Plan
+from aks_dra.planning.previous import Previous
 from aks_dra.settings import Settings
 from aks_dra.settings.loader import Loaded
 from aks_dra.settings.parse import locate, settings_from_values
@@ -35,6 +36,7 @@ class DraClusterArgs:
     settings: Settings
     config_findings: tuple[Finding, ...]
     loaded: Loaded | None
+    previous: Previous | None
 
     def __init__(
         self,
@@ -42,10 +44,12 @@ class DraClusterArgs:
         *,
         config_findings: tuple[Finding, ...] = (),
         loaded: Loaded | None = None,
+        previous: Previous | None = None,
         **values: Any,
     ) -> None:
         self.config_findings = config_findings
         self.loaded = loaded  # where a stack file set what, so that findings can say it
+        self.previous = previous  # what the cluster was before (`last_run`), for the findings of changes
         if isinstance(settings, Settings) and not values:
             self.settings = settings
             return
@@ -83,6 +87,7 @@ def plan_of(args: Args, resource: pulumi.Resource | None = None) -> Plan:
         location=pulumi.Config("azure-native").get("location") or "",
         config_findings=(*given.config_findings, *problems),
         today=datetime.date.today().isoformat(),
+        previous=given.previous,
     )
     if given.loaded is not None:
         planned = replace(planned, findings=tuple(locate(planned.findings, given.loaded)))

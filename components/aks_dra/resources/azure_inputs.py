@@ -14,6 +14,7 @@ from typing import Any
 
 import pulumi
 
+from aks_dra.facts.arm import provider_names
 from aks_dra.planning.model import Plan
 
 # Identity of a resource: it follows from names in the settings, never from raw inputs.
@@ -27,9 +28,9 @@ def snake(name: str) -> str:
     return _WORD.sub("_", name).lower()
 
 
-def arguments(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Inputs as keyword arguments of an azure-native class."""
-    converted = {snake(name): value for name, value in inputs.items()}
+def arguments(inputs: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Inputs of an ARM type (facts/arm.py) as keyword arguments of an azure-native class."""
+    converted = {snake(name): value for name, value in provider_names(kind, inputs).items()}
     identity = converted.get("identity")
     if isinstance(identity, Mapping) and isinstance(identity.get("userAssignedIdentities"), Mapping):
         # Azure's API has a map here, azure-native a list of its keys.

@@ -12,6 +12,7 @@ import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from aks_dra.resources.args import DraClusterArgs, stop_on_errors
+from aks_dra.resources.last_run import last_run
 from aks_dra.settings.loader import load_config_values
 from aks_dra.settings.parse import settings_from_loaded
 
@@ -27,4 +28,4 @@ def args_from_config() -> DraClusterArgs:
     if settings is None:
         stop_on_errors(pulumi.get_stack(), findings)
         raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} cannot be read.")
-    return DraClusterArgs(settings, config_findings=findings, loaded=loaded)
+    return DraClusterArgs(settings, config_findings=findings, loaded=loaded, previous=last_run())

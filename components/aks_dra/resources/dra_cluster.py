@@ -11,6 +11,7 @@ from typing import Any
 import pulumi
 
 from aks_dra.planning.model import Plan
+from aks_dra.planning.previous import as_plain, previous_of
 from aks_dra.resources import access, guard
 from aks_dra.resources.aks_cluster import AksCluster
 from aks_dra.resources.args import Args, plan_of
@@ -19,6 +20,7 @@ from aks_dra.resources.gpu_pool import GpuPool
 from aks_dra.resources.objects import Claims, DeviceClasses, Namespaces
 from aks_dra.resources.part import PACKAGE, Part
 from aks_dra.resources.releases import PARTS, refuse_nulls
+from aks_dra.resources.smoke_test import SmokeTest
 
 # Logical names of the release parts below the component's own.
 _PART_NAMES = {"GpuOperator": "gpu-operator", "DraDriver": "dra-driver", "DevicePlugin": "device-plugin"}
@@ -30,7 +32,8 @@ class DraCluster(pulumi.ComponentResource):
     `args` are the settings (see `DraClusterArgs`) or a Plan. A Kubernetes provider in `opts` is used for
     everything in the cluster. Outputs: `cluster_id`, `cluster_name`, `kubeconfig` (secret), `oidc_issuer`,
     `node_resource_group`, `pools` (labels, taints, device classes and pod snippet of each), `claims` (kind by
-    namespace and name) and `findings` (the number of warnings that nobody acknowledged). `plan` is the whole Plan.
+    namespace and name), `findings` (the number of warnings that nobody acknowledged) and `previous` (what the next run
+    compares with). `plan` is the whole Plan.
     """
 
     def __init__(self, name: str, args: Args, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -49,6 +52,7 @@ class DraCluster(pulumi.ComponentResource):
         self._create_namespaces()
         self._install_software()
         self._create_classes_and_claims()
+        self._test()
         self._describe()
 
     def _create_cluster(self) -> None:
@@ -74,7 +78,8 @@ class DraCluster(pulumi.ComponentResource):
             self._in_cluster(pools),
             cluster=self.cluster.managed_cluster,
         )
-        self._foundation = [*pools, *namespaces.registered.values()]
+        # Images may come from a registry that only role assignments open to the nodes.
+        self._foundation = [*pools, *self.cluster.rights, *namespaces.registered.values()]
         self._keep(namespaces)
 
     def _install_software(self) -> None:
@@ -111,6 +116,18 @@ class DraCluster(pulumi.ComponentResource):
         )
         self._keep(claims)
 
+    def _test(self) -> None:
+        if self.plan.smoke_test:
+            test = SmokeTest(
+                f"{self._name_prefix}-test-pool",
+                self.plan,
+                self._in_cluster(self._foundation),
+                after=self._registered,
+                cluster=self.cluster.managed_cluster,
+                kubeconfig=self.cluster.kubeconfig,
+            )
+            self._keep(test)
+
     def _describe(self) -> None:
         self.cluster_id: pulumi.Output[str] = self.cluster.cluster_id
         self.cluster_name: pulumi.Output[str] = self.cluster.cluster_name
@@ -121,7 +138,9 @@ class DraCluster(pulumi.ComponentResource):
         self.claims: dict[str, dict[str, str]] = {}
         for claim in self.plan.claims:
             self.claims.setdefault(claim.namespace, {})[claim.name] = claim.kind
-        self.findings: int = len(self.plan.warnings)
+        # Without those of changes, which are gone in the next run.
+        self.findings: int = sum(not finding.code.startswith("CHG") for finding in self.plan.warnings)
+        self.previous: dict[str, Any] = as_plain(previous_of(self.plan))
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, Any]:
@@ -135,6 +154,7 @@ class DraCluster(pulumi.ComponentResource):
             "pools": self.pools,
             "claims": self.claims,
             "findings": self.findings,
+            "previous": self.previous,
         }
 
     def _in_cluster(self, depends_on: list[pulumi.Resource]) -> pulumi.ResourceOptions:

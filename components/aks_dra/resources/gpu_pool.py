@@ -10,6 +10,7 @@ from typing import Any
 
 import pulumi
 
+from aks_dra.facts.arm import POOL
 from aks_dra.planning.model import Plan, PlannedPool
 from aks_dra.resources import access
 from aks_dra.resources.aks_cluster import AksCluster
@@ -57,7 +58,7 @@ class GpuPool(pulumi.ComponentResource):
             resource_group_name=group,
             resource_name_=cluster_name,
             agent_pool_name=self.planned.name,
-            **arguments(self.planned.inputs),
+            **arguments(self.planned.inputs, POOL),
             opts=pulumi.ResourceOptions.merge(waits_for, own),
         )
         self.pool_id: pulumi.Output[str] = self.agent_pool.id

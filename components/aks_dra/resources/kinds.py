@@ -19,6 +19,7 @@ MODULES = {
     ("v1", "Namespace"): "core.v1",
     ("v1", "ResourceQuota"): "core.v1",
     ("v1", "ServiceAccount"): "core.v1",
+    ("batch/v1", "Job"): "batch.v1",
     ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"): "admissionregistration.v1",
     ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): "admissionregistration.v1",
     ("rbac.authorization.k8s.io/v1", "ClusterRole"): "rbac.v1",
@@ -39,5 +40,5 @@ def register(name: str, planned: PlannedObject, opts: pulumi.ResourceOptions) ->
         raise pulumi.RunError(f"{planned.key}: no typed class is known for {kind[0]} {kind[1]}")
     module: Any = importlib.import_module(f"pulumi_kubernetes.{MODULES[kind]}")
     arguments = {snake(field): value for field, value in manifest.items()}
-    resource: pulumi.Resource = getattr(module, kind[1])(name, **arguments, opts=opts)
+    resource: pulumi.Resource = getattr(module, kind[1] + "Patch" * planned.patch)(name, **arguments, opts=opts)
     return resource

@@ -79,6 +79,9 @@ class Part(pulumi.ComponentResource):
             # What somebody else put into it must outlive the stack; only the cluster's own end takes it along.
             opts.retain_on_delete = True
             opts.deleted_with = self._cluster
+        if planned.timeout_seconds:
+            limit = f"{planned.timeout_seconds}s"
+            opts.custom_timeouts = pulumi.CustomTimeouts(create=limit, update=limit)
         return kinds.register(f"{self._name_prefix}-{planned.key}", planned, opts)
 
     def _release(self, planned: PlannedRelease, opts: pulumi.ResourceOptions) -> pulumi.Resource:

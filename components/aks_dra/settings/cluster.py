@@ -10,13 +10,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from aks_dra.settings.azure import Existing, Identity, Monitoring, Network
 from aks_dra.settings.base import Bool, Int, LabelValue, Model, Str, Version
-
-
-class Existing(Model):
-    """Something that is there already, by its Azure Resource Manager id."""
-
-    existing: Str = Field(description="ARM id, beginning with /subscriptions/")
 
 
 class Nodes(Model):
@@ -50,25 +45,13 @@ class Access(Model):
     azure_rbac: Bool = Field(False, description="Kubernetes authorisation by Azure role assignments")
     local_accounts: Bool = Field(False, description="the cluster's own certificate login")
     authorized_ip_ranges: tuple[Str, ...] = Field((), description="CIDRs that may reach the API server; empty: all")
-    login: Literal["azurecli", "workloadidentity", "msi", "servicePrincipal"] = Field(
-        "azurecli", description="how kubelogin authenticates when local accounts are off"
+    login: Literal["azurecli", "workloadidentity", "msi", "servicePrincipal"] | None = Field(
+        None, description="how kubelogin authenticates; default: the local account where there is one, else azurecli"
     )
-    workload_identity: Bool = True
-
-
-class Network(Model):
-    """The cluster's network. Everything here is fixed at creation but the outbound type's details."""
-
-    subnet_id: Str | None = None
-    plugin: Literal["azureOverlay", "azure", "none"] = "azureOverlay"
-    dataplane: Literal["azure", "cilium"] = "azure"
-    outbound_type: Literal["loadBalancer", "userDefinedRouting", "managedNATGateway", "userAssignedNATGateway"] = (
-        "loadBalancer"
+    workload_identity: Bool = Field(
+        True, description="pods get Entra tokens by their service account; needs oidcIssuer"
     )
-    private_cluster: Bool = False
-    pod_cidr: Str | None = None
-    service_cidr: Str | None = None
-    dns_service_ip: Str | None = None
+    oidc_issuer: Bool = Field(True, description="issuer of service account tokens; once on, Azure keeps it on")
 
 
 class ClusterSettings(Model):
@@ -90,7 +73,19 @@ class ClusterSettings(Model):
     system_pool: SystemPool = SystemPool()
     access: Access = Access()
     network: Network = Network()
-    identity: Existing | None = Field(None, description="user-assigned identity; default: system-assigned")
+    identity: Identity | None = Field(
+        None,
+        description="the cluster's user-assigned identity; default: one that the package makes where something needs "
+        "it before the cluster is there (own subnet, route table, DNS zone, kubelet identity), else system-assigned",
+    )
+    kubelet_identity: Identity | None = Field(
+        None, description="identity of the nodes, which pulls images; default: one that AKS makes"
+    )
+    registries: tuple[Str, ...] = Field((), description="ARM ids of container registries that the nodes may pull from")
+    monitoring: Monitoring = Monitoring()
+    maintenance: dict[Str, dict[Str, Any]] = Field(
+        {}, description="maintenance windows by name: raw properties of a MaintenanceConfiguration"
+    )
     tags: dict[Str, LabelValue] = {}
     protect: Bool = True
     azure_inputs: dict[Str, Any] = Field(

@@ -33,15 +33,54 @@ class Charts(Model):
     device_plugin: ChartSettings = ChartSettings()
 
 
+class Images(Model):
+    """Where the container images of the three charts come from."""
+
+    registry: Str | None = Field(
+        None,
+        description="mirror of nvcr.io and registry.k8s.io, which keeps the paths below them, e.g. "
+        "example.azurecr.io or example.azurecr.io/mirror",
+    )
+    pull_secrets: tuple[Str, ...] = Field(
+        (), description="names of image pull secrets; you create them in the namespaces of the charts"
+    )
+
+
+class DcgmExporter(Model):
+    """Metrics of the GPUs, by NVIDIA's DCGM exporter, which the operator installs."""
+
+    enabled: Bool = True
+    service_monitor: Bool = Field(
+        False, description="a ServiceMonitor for Prometheus Operator; its definition must be in the cluster already"
+    )
+
+
 class GpuSettings(Model):
     """`aks-dra:gpu`."""
 
     driver: DriverOwner = Field("operator", description="who installs the GPU driver on the nodes")
     driver_version: Version | None = Field(None, description="operator-owned driver only")
-    dra_stack: Literal["chart"] = Field("chart", description="NVIDIA's DRA chart beside the operator's ClusterPolicy")
+    dra_stack: Literal["chart", "operator"] = Field(
+        "chart",
+        description="chart: NVIDIA's DRA chart beside the operator's ClusterPolicy; operator: the operator runs the "
+        "DRA driver (GPUCluster), every GPU pool is DRA",
+    )
     legacy_requests: Literal["devicePlugin", "dra"] = Field(
         "devicePlugin", description="who serves pods that ask for nvidia.com/gpu while a device-plugin pool exists"
+    )
+    extended_resources: Bool | dict[Str, Str] = Field(
+        False,
+        description="pods that ask for nvidia.com/mig-1g.10gb and the like are served by DRA (Kubernetes 1.36 and "
+        "later): true for every MIG class of the package, or class to resource name",
     )
     existing_nfd: Bool = Field(False, description="node feature discovery runs already: the operator's is left out")
     feature_gates: dict[Str, Bool] = Field({}, description="gates of the DRA driver, beyond those that pools imply")
     charts: Charts = Charts()
+    kernel_modules: Literal["auto", "open", "proprietary"] = Field(
+        "auto", description="operator-owned driver only: which kernel modules it installs"
+    )
+    tolerations: tuple[Str, ...] = Field(
+        (), description="taints that NVIDIA's pods tolerate beyond those of the pools, e.g. team=ml:NoExecute"
+    )
+    images: Images = Images()
+    dcgm_exporter: DcgmExporter = DcgmExporter()

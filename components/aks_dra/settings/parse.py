@@ -16,8 +16,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from aks_dra.planning.model import Finding
+from aks_dra.planning.model import Finding, printable
 from aks_dra.settings.loader import UNKNOWN, Loaded
+from aks_dra.settings.plain import Reader
 from aks_dra.settings.stack import Settings
 
 NAMESPACE = "aks-dra"
@@ -71,6 +72,10 @@ def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding
             )
         )
     settings: Settings | None = None
+    reader = Reader()
+    reader.read(values)
+    if reader.problems:
+        return None, tuple(locate([*findings, *_not_plain(reader)], loaded))
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
@@ -81,10 +86,21 @@ def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding
 
 def settings_from_values(values: Mapping[str, Any]) -> tuple[Settings | None, tuple[Finding, ...]]:
     """The same from plain values (camelCase or snake_case keys, no `aks-dra:` prefix)."""
+    reader = Reader()
+    plain = reader.read(values)
+    if reader.problems:
+        return None, tuple(_not_plain(reader))
     try:
-        return Settings.model_validate(dict(values)), ()
+        return Settings.model_validate(plain), ()
     except ValidationError as error:
         return None, tuple(_findings(error, {}))
+
+
+def _not_plain(reader: Reader) -> list[Finding]:
+    return [
+        Finding("SET004", "error", _shown(p.path) if p.path else NAMESPACE, p.message, p.value, p.remedy, SOURCE)
+        for p in reader.problems
+    ]
 
 
 def location_of(loaded: Loaded) -> str:
@@ -99,15 +115,17 @@ def subscription_of(loaded: Loaded) -> str:
 
 
 def locate(findings: list[Finding] | tuple[Finding, ...], loaded: Loaded) -> list[Finding]:
-    """Findings with the file and line that set the value, or the nearest key above it."""
+    """Findings with the file and line that set the value, or the nearest key above it, or else the file's first."""
     located = []
-    by_text = {_shown(path): position for path, position in loaded.positions.items()}
+    by_text = {printable(_shown(path)): position for path, position in loaded.positions.items()}
     for finding in findings:
         path = finding.path
         while not finding.line and path:
             if position := by_text.get(path):
                 finding = replace(finding, file=position.file, line=position.line)
             path = path.rpartition(".")[0]
+        if not finding.line and loaded.files:  # about something that is written nowhere
+            finding = replace(finding, file=loaded.files[0], line=1)
         located.append(finding)
     return located
 
@@ -122,8 +140,9 @@ def _findings(error: ValidationError, texts: Mapping[str, str]) -> list[Finding]
 
 
 def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
-    path, model = _walk(detail["loc"])
-    shown = _shown(tuple(path))
+    path, model = _walk(detail["loc"], detail["type"] == "extra_forbidden")
+    # Of a key that is no text at all pydantic gives no path.
+    shown = _shown(tuple(path)) if path else f"{NAMESPACE}:{detail['input']}"
     kind = detail["type"]
     given = detail["input"]
     if kind == "extra_forbidden":
@@ -158,15 +177,23 @@ def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
     return Finding("SET002", "error", shown, message, _short(given), remedy, SOURCE)
 
 
-def _walk(location: tuple[int | str, ...]) -> tuple[list[str | int], type[BaseModel] | None]:
-    """The path as the user wrote it, without pydantic's names of union members, and the innermost model."""
+def _walk(location: tuple[int | str, ...], unknown_key: bool) -> tuple[list[str | int], type[BaseModel] | None]:
+    """The path as the user wrote it, without pydantic's names of union members, and the innermost model.
+
+    Of a key that no model has the last part is the key, even when it reads like the name of a type.
+    """
     path: list[str | int] = []
     annotation: Any = Settings
     model: type[BaseModel] | None = Settings
-    for part in location:
-        found = _step(annotation, part)
+    for index, part in enumerate(location):
+        key_itself = unknown_key and index == len(location) - 1
+        found = None if key_itself else _step(annotation, part)
         if found is None:
-            if isinstance(part, str) and (part in _member_names(annotation) or part.startswith(SKIPPED)):
+            if (
+                not key_itself
+                and isinstance(part, str)
+                and (part in _member_names(annotation) or part.startswith(SKIPPED))
+            ):
                 annotation = _member(annotation, part)
                 continue
             path.append(part)

@@ -6,9 +6,9 @@ time-slicing and MPS are a property of the pool for the device plugin, and a def
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from aks_dra.settings.base import Bool, Int, LabelValue, Model, Number, Str, Version
 from aks_dra.settings.cluster import Nodes
@@ -17,24 +17,43 @@ Allocation = Literal["dra", "devicePlugin"]
 DriverOwner = Literal["operator", "aks"]
 
 
+def _pci_id(value: Any) -> Any:
+    # Unquoted, 0x20B510DE is a number in YAML, and no digit of it is lost.
+    return f"0x{value:08X}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+PciId = Annotated[Str, BeforeValidator(_pci_id)]
+
+
 class MigGroup(Model):
     """One entry of a custom MIG layout: the same partitions on the named GPUs of a node."""
 
     devices: Literal["all"] | tuple[Int, ...] = Field("all", description="GPU indices on the node, from 0")
-    profiles: dict[Str, Int] = Field(description="MIG profile to how many of it, e.g. {3g.40gb: 1, 1g.10gb: 3}")
+    device_filter: PciId | tuple[PciId, ...] | None = Field(
+        None, description="only GPUs with this PCI id, e.g. 0x20B510DE: for a layout that pools of other GPUs share"
+    )
+    profiles: dict[Str, Int] = Field(
+        description="MIG profile to how many of it, e.g. {3g.40gb: 1, 1g.10gb: 3}; {}: the GPU stays whole"
+    )
 
 
 class Sharing(Model):
     """How one GPU of the pool is shared."""
 
-    mode: Literal["exclusive", "mig", "timeSlicing", "mps"] = "exclusive"
+    mode: Literal["exclusive", "mig", "dynamicMig", "timeSlicing", "mps"] = Field(
+        "exclusive", description="dynamicMig: DRA cuts the GPU as claims ask for it (alpha, Kubernetes 1.36 and later)"
+    )
     layout: Str | tuple[MigGroup, ...] | None = Field(
         None, description="mode mig: a stock layout such as all-1g.10gb or all-balanced, or groups of your own"
     )
     strategy: Literal["single", "mixed"] | None = Field(None, description="mode mig on the device plugin")
-    replicas: Int | None = Field(None, description="device plugin: how often one GPU is advertised, at least 2")
+    replicas: Int | None = Field(
+        None, description="device plugin: how often one GPU, or one MIG partition, is advertised; at least 2"
+    )
     rename: Bool = Field(False, description="device plugin: advertise nvidia.com/gpu.shared")
-    fail_requests_greater_than_one: Bool = False
+    fail_requests_greater_than_one: Bool = Field(
+        False, description="device plugin: a container may ask for one share only; always so with mps"
+    )
     interval: Literal["Default", "Short", "Medium", "Long"] | None = Field(
         None, description="DRA time-slicing: length of the time slice"
     )
@@ -67,13 +86,33 @@ class Pool(Model):
     os_disk_type: Literal["Managed", "Ephemeral"] | None = None
     max_pods: Int | None = None
     subnet_id: Str | None = None
-    max_surge: Str | None = None
-    drain_timeout_minutes: Int | None = None
-    capacity_reservation_group: Str | None = None
+    fips: Bool = Field(False, description="nodes with FIPS-validated cryptography")
+    max_surge: Str | Int | None = Field(
+        None, description='nodes added during an upgrade: a number or a share such as "10%" (AKS\'s default)'
+    )
+    max_unavailable: Str | Int | None = Field(
+        None, description="nodes that an upgrade may take away at a time; with maxSurge 0 no spare GPU is needed"
+    )
+    drain_timeout_minutes: Int | None = Field(None, description="patience with pods during an upgrade: 5 to 1440")
+    node_soak_minutes: Int | None = Field(None, description="pause after each node during an upgrade: 0 to 30")
+    undrainable_nodes: Literal["Cordon", "Schedule"] | None = Field(
+        None, description="nodes that cannot be drained in an upgrade: set aside, or back into service (AKS's default)"
+    )
+    capacity_reservation_group: Str | None = Field(None, description="ARM id of a capacity reservation group")
     tags: dict[Str, LabelValue] = {}
-    allow_replace: Bool = False
+    allow_replace: Bool = Field(
+        False, description="a change that Azure cannot make in place deletes the pool and makes it anew"
+    )
     protect: Bool | None = Field(None, description="default: the cluster's")
     azure_inputs: dict[Str, Any] = Field({}, description="raw AgentPool properties without a setting here")
+
+
+class SmokeTestSettings(Model):
+    """A Job on the test pool that gets a GPU by a claim; `pulumi up` fails when it does not end well in time."""
+
+    enabled: Bool = Field(True, description="run it whenever the test pool, its class or the GPU software changes")
+    timeout_seconds: Int = Field(900, description="how long one of its two Jobs may take, waiting for the GPU included")
+    image: Str | None = Field(None, description="an image with sh; nvidia-smi comes with the driver. Default: NVIDIA's")
 
 
 class TestPool(Model):
@@ -87,3 +126,4 @@ class TestPool(Model):
     nodes: Nodes = Nodes(count=1)
     spot: Spot | Bool = False
     namespace: Str = "gpu-test"
+    smoke_test: SmokeTestSettings = SmokeTestSettings()

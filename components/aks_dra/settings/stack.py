@@ -6,6 +6,7 @@ from pydantic import Field
 
 from aks_dra.settings.base import LabelValue, Model, Str
 from aks_dra.settings.cluster import ClusterSettings
+from aks_dra.settings.described import DescribedDevices
 from aks_dra.settings.devices import ClaimSettings, DeviceClassSettings, NamespaceSettings
 from aks_dra.settings.gpu import GpuSettings
 from aks_dra.settings.pools import Pool, TestPool
@@ -26,6 +27,7 @@ class Settings(Model):
     gpu: GpuSettings = GpuSettings()
     pools: dict[Str, Pool] = {}
     test_pool: TestPool = TestPool()
+    devices: dict[Str, DescribedDevices] = Field({}, description="devices of drivers that are not NVIDIA's")
     device_classes: dict[Str, DeviceClassSettings] = {}
     claims: dict[Str, dict[Str, ClaimSettings]] = Field({}, description="namespace to name to claim")
     namespaces: dict[Str, NamespaceSettings] = {}

@@ -2,8 +2,10 @@
 
 from aks_dra.planning.cel.engine import Program, Result, RuntimeProblem, Undecided, compile_expression
 from aks_dra.planning.cel.lint import SelectorProblem, lint
+from aks_dra.planning.cel.projection import project
 from aks_dra.planning.cel.refusals import CompileError
 
 __all__ = [
     "CompileError", "Program", "Result", "RuntimeProblem", "SelectorProblem", "Undecided", "compile_expression", "lint",
+    "project",
 ]  # fmt: skip

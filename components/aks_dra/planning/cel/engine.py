@@ -33,7 +33,7 @@ from typing import Any
 
 from cel_expr_python import cel
 
-from aks_dra.planning.cel import functions, refusals, rewriting, syntax, values
+from aks_dra.planning.cel import functions, projection, refusals, rewriting, syntax, values
 from aks_dra.planning.cel.environment import MAPS, checker, evaluator
 from aks_dra.planning.cel.refusals import CompileError
 from aks_dra.planning.cel.rewriting import Names
@@ -96,6 +96,7 @@ class Program:
         self.expression = expression
         self._serialized = serialized
         self._built: dict[tuple[Names, Names], Any] = {}
+        self._for_names: dict[tuple[frozenset[str], frozenset[str]], Any] = {}  # what a device has to the program
 
     @cached_property
     def tree(self) -> syntax.Tree:
@@ -111,6 +112,16 @@ class Program:
             for word in (syntax.string_constant(node), node.select.field if node.HasField("select") else None)
             if word is not None
         )
+
+    @cached_property
+    def reads(self) -> Names:
+        """The names that decide what it answers, beside the driver; see projection.py."""
+        return projection.names_read(self.tree)
+
+    @cached_property
+    def _domains(self) -> frozenset[str]:
+        """The domains that it looks up, which are empty maps where a device has nothing in them."""
+        return self.words if self.reads is None else projection.domains_read(self.tree)
 
     @cached_property
     def _is_indirect(self) -> bool:
@@ -135,23 +146,15 @@ class Program:
         return present if isinstance(present, Undecided) else Undecided(tuple(sorted(maybe & self.words)))
 
     def _evaluate(self, device: Device, without_maybe: bool) -> Result:
-        data, unread, versions = _device_values(device, without_maybe)
-        runnable = self._runnable(
-            None if self._is_indirect and unread else unread & self.words,
-            None if self._is_indirect else versions & self.words,
-        )
-        found = dict(data)
-        for name, hidden in MAPS.items():
-            domains = self.words | {device.driver}
-            found[hidden] = {**data[name], **{domain: {} for domain in domains if domain not in data[name]}}
-        found["device"] = {
-            "driver": device.driver,
-            "allowMultipleAllocations": device.allow_multiple_allocations,
-            "attributes": found["@attributes"],
-            "capacity": found["@capacity"],
-        }
+        _, unread, versions = _device_values(device, without_maybe)
+        runnable = self._for_names.get((unread, versions))
+        if runnable is None:
+            runnable = self._for_names[unread, versions] = self._runnable(
+                None if self._is_indirect and unread else unread & self.words,
+                None if self._is_indirect else versions & self.words,
+            )
         functions.READS.names, functions.READS.fatal = [], ""
-        answer = runnable.eval(evaluator().Activation(found))
+        answer = runnable.eval(_activation(device, without_maybe, self._domains))
         if functions.READS.fatal:
             return RuntimeProblem(functions.READS.fatal)
         if answer.type() == cel.Type.BOOL:
@@ -203,6 +206,25 @@ def _device_values(device: Device, without_maybe: bool) -> tuple[dict[str, Any],
         "device.capacity": by_domain(dict(device.qualified_capacity()), is_capacity=True),
     }
     return data, frozenset(unknown), frozenset(strict)
+
+
+@lru_cache(maxsize=8192)
+def _activation(device: Device, without_maybe: bool, domains: frozenset[str]) -> Any:
+    """The device for the evaluator, with these domains and the driver's there in any case."""
+    data, _, _ = _device_values(device, without_maybe)
+    found = dict(data)
+    for name, hidden in MAPS.items():
+        missing: dict[str, dict[str, Any]] = {
+            domain: {} for domain in (*domains, device.driver) if domain not in data[name]
+        }
+        found[hidden] = {**data[name], **missing}
+    found["device"] = {
+        "driver": device.driver,
+        "allowMultipleAllocations": device.allow_multiple_allocations,
+        "attributes": found["@attributes"],
+        "capacity": found["@capacity"],
+    }
+    return evaluator().Activation(found)
 
 
 def _runtime_text(raw: str) -> str:

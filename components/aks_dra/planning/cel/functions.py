@@ -120,7 +120,7 @@ def _version(value: Any) -> semver.Semver:
 
 def _compare(one: Any, other: Any) -> int:
     if values.is_quantity(one):
-        return quantity.compare(_number(one), _number(other))
+        return quantity.compare(values.number_of(one), _number(other))
     return semver.compare(_version(one), _version(other))
 
 

@@ -64,7 +64,9 @@ def is_integer(number: Fraction) -> bool:
 
 
 def compare(one: Fraction, other: Fraction) -> int:
-    return (one > other) - (one < other)
+    # Fractions compare in the same way, and four times as slowly.
+    left, right = one.numerator * other.denominator, other.numerator * one.denominator
+    return (left > right) - (left < right)
 
 
 def sign(number: Fraction) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aks_dra.planning.checks.context import Context, finding
+from aks_dra.planning.cluster import minor
 from aks_dra.planning.model import Finding
 
 
@@ -22,6 +23,37 @@ def legacy_on_dra(context: Context) -> Iterator[Finding]:
         )
 
 
+def legacy_unserved(context: Context) -> Iterator[Finding]:
+    """Below 1.36 DRA serves no nvidia.com/gpu, although the DRA chart's class names it."""
+    pools = context.plan.pools
+    if pools and all(pool.allocation == "dra" for pool in pools) and context.lacks("extended_resource_name"):
+        yield finding(
+            "ALL006",
+            "warning",
+            "aks-dra:pools",
+            context.version,
+            "every pool is DRA, so nobody serves pods that ask for nvidia.com/gpu: from Kubernetes 1.36 on DRA does",
+            "give those pods a claim, keep a devicePlugin pool for them, or acknowledge this",
+            context.facts.kubernetes.needs["extended_resource_name"].source,
+        )
+
+
+def legacy_in_beta(context: Context) -> Iterator[Finding]:
+    gpu = context.settings.gpu
+    feature = context.facts.kubernetes.features[context.facts.kubernetes.needs["extended_resource_name"].feature]
+    stable = minor(feature.ga) if feature.ga else (99, 0)
+    if gpu.legacy_requests == "dra" and minor(feature.default_since) <= context.minor < stable:
+        yield finding(
+            "ALL007",
+            "warning",
+            "aks-dra:gpu.legacyRequests",
+            "dra",
+            f"in Kubernetes {context.version} the gate {feature.gate}, which this rests on, is beta",
+            f"acknowledge this, or set cluster.kubernetesVersion to {feature.ga} or newer",
+            feature.source,
+        )
+
+
 def no_slices_yet(context: Context) -> Iterator[Finding]:
     pools = context.plan.pools
     if pools and all(pool.first_nodes == 0 for pool in pools):
@@ -36,44 +68,4 @@ def no_slices_yet(context: Context) -> Iterator[Finding]:
         )
 
 
-def extended_names(context: Context) -> Iterator[Finding]:
-    seen: dict[str, str] = {}
-    for name, entry in context.settings.device_classes.items():
-        resource = entry.extended_resource_name
-        if not resource:
-            continue
-        path = f"aks-dra:deviceClasses.{name}.extendedResourceName"
-        if context.lacks("extended_resource_name"):
-            yield finding(
-                "ALL003",
-                "error",
-                path,
-                resource,
-                "below Kubernetes 1.36 the API server drops this field silently",
-                "set cluster.kubernetesVersion to 1.36 or newer",
-                "Kubernetes: DRAExtendedResource; tried",
-            )
-        if "+" in resource:
-            yield finding(
-                "ALL004",
-                "error",
-                path,
-                resource,
-                "a resource name has no '+'",
-                f"write {resource.replace('+', '.')}",
-                "Kubernetes: 422; tried",
-            )
-        if resource in seen:
-            yield finding(
-                "ALL005",
-                "error",
-                path,
-                resource,
-                f"class {seen[resource]} has this resource name, and only the newest class of a name counts",
-                "give it to one class only",
-                "KEP-5004",
-            )
-        seen[resource] = name
-
-
-CHECKS = (legacy_on_dra, no_slices_yet, extended_names)
+CHECKS = (legacy_on_dra, legacy_unserved, legacy_in_beta, no_slices_yet)

@@ -1,141 +1,203 @@
-"""Claims: classes that exist, counts that can be met, limits of the API."""
+"""Claims: how they are written, classes that exist, limits of the API."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
-from aks_dra.planning.classes import CHART_CLASSES
+from aks_dra.planning.checks.provided import chart_class_remedy, class_names
+from aks_dra.planning.claim_shape import Ask, ClaimShape, Request
 from aks_dra.planning.model import Finding
+from aks_dra.planning.raw_claims import raw_shape
+from aks_dra.settings import ClaimRequest, ClaimSettings
 
 LIMITS = "Kubernetes: resource.k8s.io/v1; tried"
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_OF_ASKS = ("count", "all", "cel", "tolerations", "capacity")
 
 
-def shape(context: Context) -> Iterator[Finding]:
-    limits = context.facts.limits
+def written(context: Context) -> Iterator[Finding]:
+    """One way to write a claim at a time."""
     for namespace, claims in context.settings.claims.items():
         for name, claim in claims.items():
             path = f"aks-dra:claims.{namespace}.{name}"
-            if (claim.device_class is None) == (not claim.first_available):
+            ways = [
+                key
+                for key, given in (
+                    ("deviceClass", claim.device_class is not None),
+                    ("firstAvailable", bool(claim.first_available)),
+                    ("requests", bool(claim.requests)),
+                    ("raw", bool(claim.raw)),
+                )
+                if given
+            ]
+            if len(ways) != 1:
                 yield finding(
                     "CLM001",
                     "error",
                     path,
-                    name,
-                    "a claim names deviceClass or firstAvailable, one of the two",
+                    ", ".join(ways) or name,
+                    "a claim names deviceClass, firstAvailable, requests or raw, one of them",
                     "write deviceClass: NAME, or firstAvailable: [{deviceClass: NAME}, …]",
                     LIMITS,
                 )
-            if len(claim.first_available) > limits["first_available"].value:
-                yield finding(
-                    "CLM002",
-                    "error",
-                    f"{path}.firstAvailable",
-                    len(claim.first_available),
-                    "at most 8 alternatives",
-                    "remove the last ones",
-                    LIMITS,
-                )
-            if claim.first_available and (claim.count != 1 or claim.cel or claim.admin_access):
-                yield finding(
-                    "CLM003",
-                    "error",
-                    path,
-                    name,
-                    "count, cel and adminAccess of a ranked claim belong to its alternatives (adminAccess to none)",
-                    "move them",
-                    LIMITS,
-                )
-            if claim.admin_access:
-                entry = context.settings.namespaces.get(namespace)
-                if entry is None or not entry.admin_access:
-                    yield finding(
-                        "CLM004",
-                        "error",
-                        f"{path}.adminAccess",
-                        "true",
-                        f"namespace {namespace} is not labelled for admin access",
-                        f"set aks-dra:namespaces.{namespace}.adminAccess: true",
-                        LIMITS,
-                    )
-            asks = [(f"{path}.deviceClass", f"{path}.count", claim.device_class, claim.count, "error")]
-            asks += [
-                (
-                    f"{path}.firstAvailable.{i}.deviceClass",
-                    f"{path}.firstAvailable.{i}.count",
-                    a.device_class,
-                    a.count,
-                    "warning",
-                )
-                for i, a in enumerate(claim.first_available)
-            ]
-            for class_path, count_path, device_class, count, severity in asks:
-                if device_class is None:
-                    continue
-                yield from _class_exists(context, class_path, device_class)
-                if not count >= 1:
-                    yield finding(
-                        "CLM005", "error", count_path, count, "a claim asks for at least one device", "write 1", LIMITS
-                    )
-                elif count > limits["devices_per_claim"].value:
-                    yield finding(
-                        "CLM006",
-                        "error" if severity == "error" else "warning",
-                        count_path,
-                        count,
-                        "a claim holds at most 32 devices in all",
-                        "write 32 or less, or use several claims",
-                        LIMITS,
-                    )
+            beside = _beside(claim, ("raw", "share_across") if claim.raw else ())
+            if claim.raw and beside:
+                rule, shown = "a raw claim says everything itself", ", ".join(beside)
+                yield finding("CLM003", "error", f"{path}.{beside[0]}", shown, rule, "move it there", LIMITS)
+            elif claim.requests and (moved := [key for key in beside if key in (*_OF_ASKS, "adminAccess")]):
+                rule = "these keys belong to each request"
+                remedy = f"move {', '.join(moved)} below requests"
+                yield finding("CLM003", "error", f"{path}.{moved[0]}", ", ".join(moved), rule, remedy, LIMITS)
+            entries: list[tuple[str, ClaimRequest | ClaimSettings]] = [(path, claim)]
+            entries += [(f"{path}.requests.{key}", entry) for key, entry in claim.requests.items()]
+            for where, entry in entries:
+                yield from _ranked(where, entry)
+                if isinstance(entry, ClaimRequest) and (entry.device_class is None) == (not entry.first_available):
+                    rule = "a request names deviceClass or firstAvailable, one of the two"
+                    yield finding("CLM001", "error", where, "", rule, "write deviceClass: NAME", LIMITS)
 
 
-def _class_exists(context: Context, path: str, name: str) -> Iterator[Finding]:
-    known = {entry.name for entry in context.classes}
-    if any(pool.allocation == "dra" for pool in context.plan.pools):
-        known |= {entry.name for entry in CHART_CLASSES}
-    if name not in known and known:
+def _beside(claim: ClaimSettings, allowed: tuple[str, ...]) -> list[str]:
+    fields = ClaimSettings.model_fields
+    return [fields[key].alias or key for key in sorted(claim.model_fields_set) if key not in allowed]
+
+
+def _ranked(path: str, entry: ClaimRequest | ClaimSettings) -> Iterator[Finding]:
+    held = entry.count != 1 or entry.all or entry.cel or entry.tolerations or entry.capacity or entry.admin_access
+    if entry.first_available and held:
         yield finding(
-            "CLM007",
+            "CLM003",
             "error",
             path,
-            name,
-            "no such device class: neither the package, the DRA chart nor the stack file makes it",
-            did_you_mean(name, known),
-            "aks-dra plan lists the classes",
+            path.rpartition(".")[2],
+            "count, all, cel, tolerations and capacity belong to each ranked alternative, adminAccess to none",
+            "move them",
+            LIMITS,
         )
 
 
-def enough_devices(context: Context) -> Iterator[Finding]:
-    matches = {match.device_class: match for match in context.plan.matches}
+def raw(context: Context) -> Iterator[Finding]:
     for namespace, claims in context.settings.claims.items():
         for name, claim in claims.items():
-            entry = matches.get(claim.device_class or "")
-            if entry is None or entry.undecided or claim.first_available:
-                continue
-            path = f"aks-dra:claims.{namespace}.{name}"
-            # A claim is allocated on one node, so the largest node decides.
-            largest = max(entry.pools.values(), default=0)
-            if not entry.pools and entry.origin != "user":
+            for problem in raw_shape(namespace, name, claim)[1] if claim.raw else ():
                 yield finding(
-                    "CLM008",
-                    "error",
-                    f"{path}.deviceClass",
-                    claim.device_class,
-                    "no DRA pool publishes a device of this class, so the claim's pods would stay Pending",
-                    "name a class that `aks-dra plan` shows with a pool",
-                    "aks-dra: matching",
+                    problem.code, "error", problem.path, problem.value, problem.message, problem.remedy, LIMITS
                 )
-            elif entry.pools and claim.count > largest:
+
+
+def shape(context: Context) -> Iterator[Finding]:
+    limits = context.facts.limits
+    for claim in context.claims:
+        if len(claim.requests) > limits["requests_per_claim"].value:
+            rule = f"at most {limits['requests_per_claim'].value} requests"
+            yield finding("CLM010", "error", claim.path, len(claim.requests), rule, "use several claims", LIMITS)
+        yield from _names(claim)
+        for request in claim.requests:
+            if len(request.asks) > limits["first_available"].value:
                 yield finding(
-                    "CLM009",
+                    "CLM002",
                     "error",
-                    f"{path}.count",
-                    claim.count,
-                    f"no node has more than {largest} devices of "
-                    f"class {claim.device_class}, and a claim is allocated on one node",
-                    f"write {largest} or less, or take a larger VM size",
-                    "Kubernetes: node-local devices",
+                    f"{request.holder}.firstAvailable",
+                    len(request.asks),
+                    f"at most {limits['first_available'].value} alternatives",
+                    "remove the last ones",
+                    LIMITS,
                 )
+            for ask in request.asks:
+                yield from _ask(context, request, ask)
+        yield from _devices_per_claim(context, claim)
+
+
+def _names(claim: ClaimShape) -> Iterator[Finding]:
+    """Each name a DNS label, and each once: pods and the driver's config go by them."""
+    names = [(request.holder, request.name) for request in claim.requests]
+    for request in claim.requests:
+        own = [(ask.holder, ask.name) for ask in request.asks if request.ranked]
+        for holder, name in (*own, *(names if request is claim.requests[0] else ())):
+            if name and not LABEL.fullmatch(name):
+                rule = "a name here has lowercase letters, digits and '-', at most 63"
+                yield finding("CLM019", "error", holder, name, rule, "rename it", LIMITS)
+        seen: set[str] = set()
+        for holder, name in own:
+            if name in seen:
+                yield finding("CLM020", "error", holder, name, "another has this name", "rename one of them", LIMITS)
+            seen.add(name)
+    for holder, name in (entry for index, entry in enumerate(names) if entry[1] in [n for _, n in names[:index]]):
+        yield finding("CLM020", "error", holder, name, "another has this name", "rename one of them", LIMITS)
+
+
+def _ask(context: Context, request: Request, ask: Ask) -> Iterator[Finding]:
+    if ask.device_class:
+        yield from _class_exists(context, ask.at("deviceClass"), ask.device_class)
+    elif ask.raw:
+        yield finding("RAW005", "error", ask.holder, "", "deviceClassName is required", "add deviceClassName", LIMITS)
+    if ask.every and ask.count_given:
+        yield finding(
+            "CLM011",
+            "error",
+            ask.at("count"),
+            ask.count,
+            "all means every device of the class on the node, so a count says nothing",
+            "remove count, or remove " + ("allocationMode: All" if ask.raw else "all"),
+            LIMITS,
+        )
+    if not ask.count >= 1:
+        rule = "a claim asks for at least one device"
+        yield finding("CLM005", "error", ask.at("count"), ask.count, rule, "write 1", LIMITS)
+    fault = context.facts.aks_faults["all-in-first-available"]
+    if ask.every and request.ranked and f"{context.minor[0]}.{context.minor[1]}" in fault.versions:
+        yield finding("CLM012", "warning", ask.at("all"), "all", fault.effect, fault.remedy, fault.source)
+
+
+def _devices_per_claim(context: Context, claim: ClaimShape) -> Iterator[Finding]:
+    most = context.facts.limits["devices_per_claim"].value
+    least = [min((ask.least for ask in request.asks), default=0) for request in claim.requests]
+    total = sum(least)
+    if total > most:
+        where = claim.requests[0].asks[0].at("count") if len(claim.requests) == 1 else claim.path
+        yield finding(
+            "CLM006",
+            "error",
+            where,
+            total,
+            f"a claim holds at most {most} devices in all",
+            f"write {most} or less, or use several claims",
+            LIMITS,
+        )
+        return
+    for request, number in zip(claim.requests, least, strict=True):
+        for ask in request.asks if request.ranked else ():
+            if total - number + ask.least > most:
+                yield finding(
+                    "CLM006",
+                    "warning",
+                    ask.at("count"),
+                    ask.count,
+                    f"a claim holds at most {most} devices in all, so this alternative is never taken",
+                    f"write {most - total + number} or less, or remove the alternative",
+                    LIMITS,
+                )
+
+
+def _class_exists(context: Context, path: str, name: str) -> Iterator[Finding]:
+    known = class_names(context)
+    if name in known:
+        return
+    yield finding(
+        "CLM007",
+        "error",
+        path,
+        name,
+        "no such device class: neither the package, the DRA chart nor the stack file makes it",
+        chart_class_remedy(context, name) or _add_or_rename(name, known),
+        "aks-dra plan lists the classes",
+    )
+
+
+def _add_or_rename(name: str, known: set[str]) -> str:
+    return did_you_mean(name, known) if known else "add a pool whose devices it is for, or a class to deviceClasses"
 
 
 def quota_classes(context: Context) -> Iterator[Finding]:
@@ -144,4 +206,4 @@ def quota_classes(context: Context) -> Iterator[Finding]:
             yield from _class_exists(context, f"aks-dra:namespaces.{namespace}.quota.{name}", name)
 
 
-CHECKS = (shape, enough_devices, quota_classes)
+CHECKS = (written, raw, shape, quota_classes)

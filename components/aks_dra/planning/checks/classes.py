@@ -1,16 +1,17 @@
-"""Device classes: intents that can be written, selectors that match something."""
+"""Device classes: intents that can be written, classes that match something."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aks_dra.planning.cel.lint import lint
 from aks_dra.planning.checks.context import Context, finding
+from aks_dra.planning.checks.selectors import class_has_errors
 from aks_dra.planning.devices import GPU_DRIVER
 from aks_dra.planning.intents import near_miss, problems
 from aks_dra.planning.model import Finding
 
 CEL = "Kubernetes: CEL in device selectors (k8s.io/dynamic-resource-allocation/cel)"
+DRIVER_NAMES = "Kubernetes: driver names, resource.k8s.io/v1"
 
 
 def intents(context: Context) -> Iterator[Finding]:
@@ -26,7 +27,7 @@ def intents(context: Context) -> Iterator[Finding]:
                 problem.remedy,
                 "aks-dra: require",
             )
-        if not entry.require and not entry.cel:
+        if not entry.require and not entry.cel and entry.driver == GPU_DRIVER:
             yield finding(
                 "CLS002",
                 "error",
@@ -46,35 +47,39 @@ def intents(context: Context) -> Iterator[Finding]:
                 "write cel for another driver's devices",
                 "aks-dra: deviceClasses",
             )
-
-
-def selectors(context: Context) -> Iterator[Finding]:
-    matches = {match.device_class: match for match in context.plan.matches if match.origin == "user"}
-    dra = any(pool.allocation == "dra" for pool in context.plan.pools)
-    for name, entry in context.settings.device_classes.items():
-        path = f"aks-dra:deviceClasses.{name}"
-        errors = False
-        for index, text in enumerate(entry.cel):
-            if entry.driver != GPU_DRIVER:
-                continue  # its devices are not known here
-            for problem in lint(text, context.matcher.devices, context.minor if context.minor > (0, 0) else (1, 36)):
-                if problem.kind == "matches_nothing":
-                    continue  # said of the whole class below
-                errors = errors or problem.severity == "error"
-                yield finding(
-                    "CLS004", problem.severity, f"{path}.cel.{index}", text, problem.text, problem.remedy, CEL
-                )
-        match = matches.get(name)
-        if match and dra and entry.driver == GPU_DRIVER and not errors and not match.pools and not match.undecided:
+        longest = context.facts.limits["driver_name_length"].value
+        if not entry.driver or len(entry.driver) > longest or "'" in entry.driver or "\\" in entry.driver:
+            rule = f"a driver's name is a domain name of at most {longest} characters"
             yield finding(
-                "CLS005",
-                "error",
-                path,
-                " && ".join(entry.cel) or str(dict(entry.require)),
-                "this class matches no device of any DRA pool, so its pods would stay Pending for ever",
-                "loosen the condition, or add a pool whose devices meet it (see `aks-dra plan`)",
-                CEL,
+                "CLS007", "error", f"{path}.driver", entry.driver, rule, "e.g. fpga.example.com", DRIVER_NAMES
             )
+        most = context.facts.limits["selectors"].value
+        if len(entry.require) + len(entry.cel) + 1 > most:
+            rule = f"a class has at most {most} selectors"
+            yield finding("CLS008", "error", f"{path}.cel", len(entry.cel), rule, "join some with &&", CEL)
+
+
+def match_something(context: Context) -> Iterator[Finding]:
+    """A class whose driver publishes devices here, and that matches none of them."""
+    dra = any(pool.allocation == "dra" for pool in context.plan.pools)
+    matches = {match.device_class: match for match in context.plan.matches if match.origin == "user"}
+    drivers = {device.driver for device in context.matcher.devices} | ({GPU_DRIVER} if dra else set())
+    for name, entry in context.settings.device_classes.items():
+        match = matches.get(name)
+        if match is None or entry.driver not in drivers or match.pools or match.undecided:
+            continue
+        if class_has_errors(context, name):
+            continue  # said of the selector
+        pool = "DRA pool" if entry.driver == GPU_DRIVER else "pool"
+        yield finding(
+            "CLS005",
+            "error",
+            f"aks-dra:deviceClasses.{name}",
+            " && ".join(entry.cel) or str(dict(entry.require)),
+            f"this class matches no device of any {pool}, so its pods would stay Pending for ever",
+            "loosen the condition, or add a pool whose devices meet it (see `aks-dra plan`)",
+            CEL,
+        )
 
 
 def near_misses(context: Context) -> Iterator[Finding]:
@@ -92,4 +97,4 @@ def near_misses(context: Context) -> Iterator[Finding]:
             )
 
 
-CHECKS = (intents, selectors, near_misses)
+CHECKS = (intents, match_something, near_misses)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aks_dra.facts import Facts
+from aks_dra.planning.claim_matches import ClaimMatches
+from aks_dra.planning.claim_shape import ClaimShape
 from aks_dra.planning.classes import PlannedClass
 from aks_dra.planning.cluster import minor
 from aks_dra.planning.matching import Matcher
 from aks_dra.planning.model import Finding, Plan, Severity
 from aks_dra.planning.pools import all_pools
+from aks_dra.planning.previous import Previous
 from aks_dra.planning.snapshot import Snapshot
 from aks_dra.settings import Pool, Settings
 
@@ -25,6 +28,9 @@ class Context:
     matcher: Matcher
     today: str
     snapshot: Snapshot | None = None
+    claims: tuple[ClaimShape, ...] = ()
+    claim_matches: ClaimMatches = field(default_factory=lambda: ClaimMatches(Matcher((), (0, 0)), ()))
+    previous: Previous | None = None
 
     @property
     def version(self) -> str:
@@ -33,6 +39,11 @@ class Context:
     @property
     def minor(self) -> tuple[int, int]:
         return minor(self.version)
+
+    @property
+    def cel_minor(self) -> tuple[int, int]:
+        """The version whose CEL selectors are read with, also where the cluster's is not to be read."""
+        return self.minor if self.minor > (0, 0) else (1, 36)
 
     def lacks(self, need: str) -> bool:
         """Whether the cluster's version is known and lower than what the need of this name (facts: need) asks for."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from aks_dra.planning import names
 from aks_dra.planning.checks.context import Context, finding
@@ -57,6 +58,11 @@ def _not_a_label(where: str, value: str) -> Finding:
     return finding("LAB001", "error", where, value, message, remedy, "Kubernetes: labels and selectors")
 
 
+def _key_and_effect(taint: str) -> tuple[str, str]:
+    key_value, _, effect = taint.rpartition(":")
+    return key_value.partition("=")[0], effect
+
+
 def pool_taints(context: Context) -> Iterator[Finding]:
     for _, path, pool in context.pools():
         for index, taint in enumerate(pool.taints):
@@ -72,18 +78,38 @@ def pool_taints(context: Context) -> Iterator[Finding]:
                     "for example sku=gpu:NoSchedule",
                     "Kubernetes: taints and tolerations",
                 )
+            elif key.startswith("kubernetes.azure.com/") and taint != names.SPOT_TAINT:
+                message = "kubernetes.azure.com is reserved for AKS; the taint of spot pools is set by the package"
+                remedy = "use a key of your own, or spot: true"
+                yield finding(
+                    "LAB008", "error", f"{path}.taints.{index}", taint, message, remedy, "AKS: taints of a pool"
+                )
+            elif (key, effect) in (seen := [_key_and_effect(other) for other in pool.taints[:index]]):
+                message = f"taint {seen.index((key, effect))} has this key and effect already"
+                remedy = "remove one of the two"
+                yield finding("LAB009", "error", f"{path}.taints.{index}", taint, message, remedy, "Kubernetes: taints")
 
 
 def retired_tags(context: Context) -> Iterator[Finding]:
+    settings = context.settings
+    places: list[tuple[str, Mapping[str, Any]]] = [
+        ("aks-dra:tags", settings.tags),
+        ("aks-dra:cluster.tags", settings.cluster.tags),
+    ]
     for _, path, pool in context.pools():
-        for key, value in {**context.settings.tags, **pool.tags}.items():
-            if key.lower().replace("-", "").replace("_", "") == "skipgpudriverinstall":
+        places.append((f"{path}.tags", pool.tags))
+        if isinstance(raw := pool.azure_inputs.get("tags"), Mapping):
+            places.append((f"{path}.azureInputs.tags", raw))
+    for where, tags in places:
+        for key, value in tags.items():
+            # Azure's tag names do not mind case, and people write it with hyphens, underscores and blanks.
+            if re.sub(r"[\W_]", "", key.lower()) == "skipgpudriverinstall":
                 yield finding(
                     "LAB007",
                     "error",
-                    f"{path}.tags.{key}",
+                    f"{where}.{key}",
                     value,
-                    "Azure retired this tag for new pools on 2025-08-14",
+                    "Azure retired this tag for new pools on 2025-08-14; the pool's gpuProfile.driver says it now",
                     "remove it and set gpu.driver: operator, which keeps Azure's driver off",
                     "Azure/AKS#4925",
                 )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from aks_dra.facts import MigFamily, VmSize, fits
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
-from aks_dra.planning.devices_of import instance_profile, uniform
+from aks_dra.planning.devices_of import filtered_out, instance_profile, uniform
 from aks_dra.planning.model import Finding
 from aks_dra.planning.pools import driver_owner
 from aks_dra.settings import MigGroup, Pool
 
+PCI_ID = re.compile(r"0x[0-9a-fA-F]{8}", re.ASCII)
+MOST_NAMED = 8  # of a list that is wrong throughout the first ones say enough
 GUIDE = "NVIDIA MIG user guide: supported profiles and placements"
 
 
@@ -76,10 +79,15 @@ def _stock(path: str, layout: str, family: MigFamily) -> Iterator[Finding]:
 
 def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: VmSize) -> Iterator[Finding]:
     covered: dict[int, int] = {}
+    others = [number for number, group in enumerate(groups) if filtered_out(group, family)]
     for number, group in enumerate(groups):
         where = f"{path}.{number}"
+        yield from _filter(f"{where}.deviceFilter", group)
+        if number in others:
+            continue
         indices = range(size.gpus) if group.devices == "all" else group.devices
-        for index in indices:
+        bad = [index for index in indices if not 0 <= index < size.gpus]
+        for index in (index for index in indices if 0 <= index < size.gpus or index in bad[:MOST_NAMED]):
             if not 0 <= index < size.gpus:
                 known = "0" if size.gpus == 1 else f"0-{size.gpus - 1}"
                 yield finding(
@@ -139,7 +147,19 @@ def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: Vm
                 GUIDE,
             )
     missing = sorted(set(range(size.gpus)) - set(covered))
-    if missing:
+    if missing and others:
+        yield finding(
+            "MIG016",
+            "warning",
+            f"{path}.{others[0]}.deviceFilter",
+            groups[others[0]].device_filter,
+            f"the filter names none of the PCI ids known for the GPUs of {size.name} "
+            f"({', '.join(family.pci_device_ids)}), so GPU {', '.join(map(str, missing))} may stay without an entry, "
+            "and the MIG manager refuses the layout then",
+            "add an id of this GPU, or a group for it",
+            "mig-parted: not all GPUs match",
+        )
+    elif missing:
         yield finding(
             "MIG010",
             "error",
@@ -149,6 +169,31 @@ def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: Vm
             "add these GPUs to a group, or write devices: all",
             "mig-parted: not all GPUs match",
         )
+    if groups and not any(group.profiles for group in groups):
+        yield finding(
+            "MIG015",
+            "error",
+            path,
+            "no profiles",
+            "this layout leaves every GPU whole",
+            "write mode: exclusive, or name profiles",
+            "aks-dra: sharing.layout",
+        )
+
+
+def _filter(path: str, group: MigGroup) -> Iterator[Finding]:
+    given = group.device_filter
+    for text in (given,) if isinstance(given, str) else given or ():
+        if not PCI_ID.fullmatch(text):
+            yield finding(
+                "MIG017",
+                "error",
+                path,
+                text,
+                "a filter is a PCI device and vendor id in hexadecimal",
+                "for example 0x20B510DE, an A100 80GB PCIe",
+                "mig-parted: device-filter",
+            )
 
 
 def owner_can(context: Context) -> Iterator[Finding]:
@@ -161,6 +206,16 @@ def owner_can(context: Context) -> Iterator[Finding]:
         size = context.facts.vm_size(pool.vm_size)
         gpu = context.facts.gpus[size.gpu] if size else None
         family = context.facts.families.get(gpu.mig) if gpu and gpu.mig else None
+        if owner == "aks" and family and size and size.mig and not size.gpu_instance_profile:
+            yield finding(
+                "MIG018",
+                "warning",
+                f"{path}.vmSize",
+                size.name,
+                "AKS documents its partitioning (gpuInstanceProfile) for A100, H100 and H200 sizes, not for this one",
+                "let the operator own the driver, or take such a size",
+                "AKS: gpu-multi-instance.md",
+            )
         if owner == "aks" and family and _known(pool, family) and instance_profile(pool.sharing, family) is None:
             yield finding(
                 "MIG011",

@@ -20,7 +20,7 @@ def pool_names(context: Context) -> Iterator[Finding]:
     system = context.settings.cluster.system_pool.name
     entries.append((system, "aks-dra:cluster.systemPool.name"))
     for name, path in entries:
-        if not re.fullmatch(r"[a-z][a-z0-9]{0,11}", name):
+        if not re.fullmatch(r"[a-z][a-z0-9]{0,11}", name) and not any(text in name for text in OUTPUT_TEXT):
             proposal = re.sub(r"[^a-z0-9]", "", name.lower()).lstrip("0123456789")[:12]
             yield finding(
                 "NAM001",

@@ -97,6 +97,22 @@ def long_term_support(context: Context) -> Iterator[Finding]:
         )
 
 
+def long_term_only(context: Context) -> Iterator[Finding]:
+    cluster = context.settings.cluster
+    row = context.facts.kubernetes.versions.get(".".join(context.version.split(".")[:2]))
+    if row is None or not row.lts_only or cluster.lts or context.minor < minor(context.facts.kubernetes.floor):
+        return
+    yield finding(
+        "VER007",
+        "warning",
+        "aks-dra:cluster.kubernetesVersion",
+        context.version,
+        "AKS makes new clusters of this version under long-term support only",
+        f'move to "{context.facts.kubernetes.default}", or set cluster.lts: true and cluster.tier: Premium',
+        row.source,
+    )
+
+
 def support_dates(context: Context) -> Iterator[Finding]:
     row = context.facts.kubernetes.versions.get(".".join(context.version.split(".")[:2]))
     if not context.today or row is None or not row.eol or context.settings.cluster.lts:
@@ -113,4 +129,4 @@ def support_dates(context: Context) -> Iterator[Finding]:
         )
 
 
-CHECKS = (shape_and_floor, pools_not_above_cluster, long_term_support, support_dates)
+CHECKS = (shape_and_floor, pools_not_above_cluster, long_term_support, long_term_only, support_dates)

@@ -1,0 +1,123 @@
+"""The rows about AKS and Azure: fields, labels, names, limits, drivers, images, roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from aks_dra.facts.fact import Fact
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolField(Fact):
+    """A field of an AKS pool or cluster (its name in Azure Resource Manager) and what a change to it does."""
+
+    change: Literal["replace", "reimage", "update", "unverified"]
+    provider_replaces: bool
+    moves_by_itself: bool  # an autoscaler changes it: ignore it while it does
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRule(Fact):
+    """Which label keys a pool may have; `package` means that the package sets them and a user does not."""
+
+    match: Literal["exact", "prefix", "domain"]
+    pattern: str
+    verdict: Literal["allow", "warn", "refuse", "package"]
+    reason: str
+
+    def matches(self, label: str) -> bool:
+        """`domain` matches keys in the domain and in every one below it."""
+        if self.match == "exact":
+            return label == self.pattern
+        if self.match == "prefix":
+            return label.startswith(self.pattern)
+        domain, slash, _ = label.partition("/")
+        return bool(slash) and (domain == self.pattern or domain.endswith("." + self.pattern))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeLabel(Fact):
+    """A label (and a taint, "key=value:effect") that AKS itself puts on nodes. An empty value varies."""
+
+    label: str
+    value: str
+    taint: str
+    when: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameRule(Fact):
+    """How a name must look."""
+
+    pattern: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(Fact):
+    """A number that something may not pass."""
+
+    value: int
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReservedRange(Fact):
+    """An address range that a service keeps for itself."""
+
+    cidr: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role(Fact):
+    """A built-in role of Azure: the id of its definition, and what a cluster needs it for."""
+
+    name: str
+    id: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AksDriver(Fact):
+    """The GPU driver that AKS installs; version "" is not known."""
+
+    version: str
+    image: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuInstanceProfile(Fact):
+    """What AKS makes of gpuInstanceProfile: so many instances of one profile on every GPU."""
+
+    gi_profile_id: int
+    instances: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OsSku(Fact):
+    """An osSKU: minor versions of Kubernetes it goes with, "" for no bound that is known."""
+
+    min_kubernetes: str
+    max_kubernetes: str
+    linux: bool
+    gpu_operator: Literal["yes", "no", "unverified"]
+    fips: Literal["yes", "no", "unverified"] = "unverified"
+    # By the minor version from which on it is another osSKU's image; {} where it is an image of its own.
+    means: Mapping[str, str] = field(default_factory=dict)
+
+    def image(self, version: tuple[int, int]) -> str:
+        """The osSKU whose image nodes of this Kubernetes version run."""
+        minors = {tuple(int(part) for part in low.split(".")): sku for low, sku in self.means.items()}
+        fitting = [low for low in minors if low <= version]
+        return minors[max(fitting)] if fitting else self.key
+
+
+@dataclass(frozen=True, kw_only=True)
+class AksFault(Fact):
+    """What is broken in some Kubernetes versions of AKS."""
+
+    versions: tuple[str, ...]
+    effect: str
+    remedy: str

@@ -1,0 +1,251 @@
+"""Tenants and the test pool: lists and quotas that say what was meant, and a smoke test that can end well.
+
+Claims are read from the planned manifests, so that whatever way a claim was written counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aks_dra.planning import names
+from aks_dra.planning.checks.context import Context, did_you_mean, finding
+from aks_dra.planning.devices import GPU_DRIVER
+from aks_dra.planning.model import Finding
+from aks_dra.planning.smoke import admin_namespace, smoke_test_runs
+from aks_dra.planning.tenants import SYSTEM_NAMESPACES, exempt_namespaces, governed_classes, governs
+
+POLICIES = "aks-dra: docs/tenants.md"
+QUOTA = "Kubernetes: quota of resource claims; tried, 1.34 to 1.37"
+TEST_POOL = "aks-dra: docs/test-pool.md"
+CLAIMS = ("ResourceClaim", "ResourceClaimTemplate")
+
+
+def lists(context: Context) -> Iterator[Finding]:
+    settings = context.settings
+    planned = [str(o.manifest["metadata"]["name"]) for o in context.plan.objects if o.kind == "DeviceClass"]
+    known = governed_classes(settings, planned)
+    others = {name for name, entry in settings.device_classes.items() if entry.driver != GPU_DRIVER}
+    for namespace, entry in settings.namespaces.items():
+        path = f"aks-dra:namespaces.{namespace}.allow"
+        if entry.allow is not None and namespace in exempt_namespaces(settings):
+            yield finding(
+                "TEN001",
+                "error",
+                path,
+                namespace,
+                "the policies leave this namespace alone: it is the system's, the operator's, the driver's or the test "
+                "pool's",
+                "remove allow",
+                POLICIES,
+            )
+        for index, name in enumerate(entry.allow or ()):
+            if name in others:
+                yield finding(
+                    "TEN002",
+                    "error",
+                    f"{path}.{index}",
+                    name,
+                    "this class is of another driver; only the GPU classes are handed out by namespace, and every "
+                    "namespace may use this one",
+                    "remove it from the list",
+                    POLICIES,
+                )
+            elif name not in known:
+                yield finding(
+                    "TEN003",
+                    "error",
+                    f"{path}.{index}",
+                    name,
+                    "no such device class: neither the package, the DRA chart nor the stack file makes it",
+                    did_you_mean(name, known),
+                    "aks-dra plan lists the classes",
+                )
+
+
+def claims_of_the_stack(context: Context) -> Iterator[Finding]:
+    settings = context.settings
+    if not governs(settings):
+        return
+    planned = [str(o.manifest["metadata"]["name"]) for o in context.plan.objects if o.kind == "DeviceClass"]
+    governed = set(governed_classes(settings, planned))
+    for namespace, name, _, requests in _claims(context):
+        if namespace in exempt_namespaces(settings):
+            continue
+        entry = settings.namespaces.get(namespace)
+        allowed = set(entry.allow or ()) if entry else set()
+        asked = {k for request in requests for k, ask in _asks(request) if not ask.get("adminAccess")} & governed
+        for device_class in sorted(asked - allowed):
+            listed = ", ".join(sorted(allowed | {device_class}))
+            yield finding(
+                "TEN004",
+                "error",
+                f"aks-dra:claims.{namespace}.{name}",
+                device_class,
+                f"namespace {namespace} may not use device class {device_class}, so the API server refuses this claim",
+                f"set aks-dra:namespaces.{namespace}.allow: [{listed}]",
+                POLICIES,
+            )
+
+
+def quotas(context: Context) -> Iterator[Finding]:
+    settings = context.settings
+    for namespace, entry in settings.namespaces.items():
+        for name, count in entry.quota.items():
+            if count < 0:
+                path = f"aks-dra:namespaces.{namespace}.quota.{name}"
+                yield finding("TEN005", "error", path, count, "a quota is 0 or more", "write 0", QUOTA)
+    named: dict[tuple[str, str], int] = {}
+    for namespace, name, kind, requests in _claims(context):
+        quota = settings.namespaces[namespace].quota if namespace in settings.namespaces else {}
+        path = f"aks-dra:claims.{namespace}.{name}"
+        counted = _counted(requests)
+        limited = {key: count for key, count in counted.items() if key in quota}
+        for device_class, count in limited.items():
+            if kind == "ResourceClaim":
+                named[namespace, device_class] = named.get((namespace, device_class), 0) + count
+            if count > quota[device_class]:
+                yield finding(
+                    "TEN006",
+                    "error",
+                    path,
+                    count,
+                    f"such a claim counts {count} against the quota of {device_class}, which is {quota[device_class]}, "
+                    f"so it is always refused{_why(requests, device_class)}",
+                    f"set aks-dra:namespaces.{namespace}.quota.{device_class}: {count}, or ask for less",
+                    QUOTA,
+                )
+        ranked = sorted(k for r in requests if len(r.get("firstAvailable", ())) > 1 for k, _ in _asks(r) if k in quota)
+        if ranked:
+            yield finding(
+                "TEN007",
+                "warning",
+                path,
+                ", ".join(dict.fromkeys(ranked)),
+                "a claim with alternatives counts against the quota of every class that it names, also of those that "
+                f"it does not get: {', '.join(f'{k} {limited[k]}' for k in dict.fromkeys(ranked))}",
+                "leave room for it in each of these quotas, or make a claim for each class",
+                QUOTA,
+            )
+    for (namespace, device_class), count in sorted(named.items()):
+        limit = settings.namespaces[namespace].quota[device_class]
+        if count > limit:
+            yield finding(
+                "TEN008",
+                "error",
+                f"aks-dra:namespaces.{namespace}.quota.{device_class}",
+                limit,
+                f"the claims of this stack that pods share (shareAcross: pods) count {count} together",
+                f"write {count} or more",
+                QUOTA,
+            )
+
+
+def smoke_test(context: Context) -> Iterator[Finding]:
+    test = context.settings.test_pool
+    if not test.enabled:
+        return
+    reserved = {*SYSTEM_NAMESPACES, names.OPERATOR_NAMESPACE, names.DRA_NAMESPACE, "default"}
+    longest = 63 - len(names.ADMIN_SUFFIX)
+    if not re.fullmatch(rf"[a-z0-9]([-a-z0-9]{{0,{longest - 2}}}[a-z0-9])?", test.namespace):
+        yield finding(
+            "TST001",
+            "error",
+            "aks-dra:testPool.namespace",
+            test.namespace,
+            f"a namespace's name has lowercase letters, digits and '-'; here at most {longest}, since the smoke test "
+            f"has a second one that ends in {names.ADMIN_SUFFIX}",
+            "for example gpu-test",
+            TEST_POOL,
+        )
+    elif test.namespace in reserved:
+        yield finding(
+            "TST002",
+            "error",
+            "aks-dra:testPool.namespace",
+            test.namespace,
+            "the test pool needs a namespace of its own: its claims come and go, and no policy looks at them",
+            "for example gpu-test",
+            TEST_POOL,
+        )
+    if test.smoke_test.timeout_seconds < 1:
+        yield finding(
+            "TST003",
+            "error",
+            "aks-dra:testPool.smokeTest.timeoutSeconds",
+            test.smoke_test.timeout_seconds,
+            "the smoke test needs time",
+            "write the seconds that it may take, e.g. 900",
+            TEST_POOL,
+        )
+    pool = next((pool for pool in context.plan.pools if pool.name == test.name), None)
+    if smoke_test_runs(context.settings) and pool is not None and pool.first_nodes == 0:
+        yield finding(
+            "TST004",
+            "error",
+            "aks-dra:testPool.nodes",
+            pool.nodes,
+            "the test pool starts without a node, so the smoke test would wait until its time is up",
+            "let it start with one node, or set smokeTest.enabled: false",
+            TEST_POOL,
+        )
+    second = context.settings.namespaces.get(admin_namespace(context.settings))
+    if smoke_test_runs(context.settings) and second is not None and second.quota:
+        yield finding(
+            "TST005",
+            "error",
+            f"aks-dra:namespaces.{admin_namespace(context.settings)}.quota",
+            dict(second.quota),
+            "admin access counts against a quota like any other claim, so the smoke test may be refused",
+            "remove the quota",
+            QUOTA,
+        )
+
+
+def _claims(context: Context) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
+    """(namespace, name, kind, requests) of every planned claim that the stack file asks for."""
+    for planned in context.plan.objects:
+        if planned.kind not in CLAIMS:
+            continue
+        metadata, spec = planned.manifest["metadata"], planned.manifest["spec"]
+        devices = _map(_map(spec.get("spec", {}) if planned.kind == CLAIMS[1] else spec).get("devices"))
+        requests = devices.get("requests")
+        found = [dict(r) for r in requests if isinstance(r, Mapping)] if isinstance(requests, list | tuple) else []
+        yield str(metadata.get("namespace", "")), str(metadata["name"]), planned.kind, found
+
+
+def _asks(request: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """(class, what is asked) of a request: itself, or each of its alternatives."""
+    choices = request.get("firstAvailable") or [request.get("exactly")]
+    listed = choices if isinstance(choices, list | tuple) else []
+    return [(str(_map(ask).get("deviceClassName", "")), _map(ask)) for ask in listed]
+
+
+def _counted(requests: list[dict[str, Any]]) -> dict[str, int]:
+    """What a claim counts per class: all requests together, of alternatives the largest, `All` as the limit of 32."""
+    total: dict[str, int] = {}
+    for request in requests:
+        largest: dict[str, int] = {}
+        for device_class, ask in _asks(request):
+            count = 32 if ask.get("allocationMode") == "All" else ask.get("count", 1)
+            largest[device_class] = max(largest.get(device_class, 0), count if isinstance(count, int) else 1)
+        for device_class, count in largest.items():
+            total[device_class] = total.get(device_class, 0) + count
+    return total
+
+
+def _why(requests: list[dict[str, Any]], device_class: str) -> str:
+    asks = [(request, ask) for request in requests for name, ask in _asks(request) if name == device_class]
+    if any(ask.get("allocationMode") == "All" for _, ask in asks):
+        return ": all devices count 32, the most that a claim can hold"
+    if any(len(request.get("firstAvailable", ())) > 1 for request, _ in asks):
+        return ", also while an earlier alternative is free: each alternative counts"
+    return ""
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+CHECKS = (lists, claims_of_the_stack, quotas, smoke_test)

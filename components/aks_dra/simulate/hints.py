@@ -1,0 +1,24 @@
+"""The claim or template that a pod may have meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from aks_dra.planning.necessary import Obstacle
+
+Key = tuple[str, str]
+
+
+def with_hint(obstacle: Obstacle, claims: Mapping[Key, Any], templates: Mapping[Key, Any]) -> Obstacle:
+    """A missing claim with the nearest name that there is, the same name in another namespace first."""
+    if obstacle.code not in ("template-missing", "claim-missing"):
+        return obstacle
+    known = templates if obstacle.code == "template-missing" else claims
+    namespace, _, name = obstacle.about.partition("/")
+    same = [f"{space}/{other}" for space, other in known if other == name]
+    own = [other for space, other in known if space == namespace]
+    close = [f"{namespace}/{other}" for other in difflib.get_close_matches(name, own, n=1, cutoff=0.6)]
+    return replace(obstacle, hint=next(iter([*same, *close]), ""))

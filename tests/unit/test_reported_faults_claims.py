@@ -1,0 +1,177 @@
+"""Faults that people met with claims, with two allocators in one cluster, and with autoscaling of DRA pools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aks_dra.facts import load_facts
+from tests.unit.planning_help import planned
+from tests.unit.reported import (
+    DRA,
+    OPERATOR,
+    PLUGIN,
+    PLUGIN_AKS,
+    cluster,
+    errors,
+    findings,
+    only,
+    pool,
+    values,
+    warnings,
+)
+
+pytestmark = pytest.mark.unit
+T4, A100, H100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
+POOL = f"aks-dra:pools: {{t4: {{vmSize: {T4}}}}}\n"
+
+
+def raw(request: str) -> str:
+    return POOL + f"aks-dra:claims: {{ml: {{one: {{raw: {{devices: {{requests: [{request}]}}}}}}}}}}"
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["{name: gpu, deviceClassName: t4}", "{name: gpu, deviceClassName: t4, count: 1, allocationMode: ExactCount}",
+     "{name: gpu, deviceClassName: t4, selectors: [{cel: {expression: 'true'}}]}"],
+)  # fmt: skip
+def test_a_class_directly_on_the_request_is_refused_with_the_form_that_v1_takes(
+    tmp_path: Path, request_text: str
+) -> None:
+    found = [f for f in findings(tmp_path, raw(request_text)) if f.severity == "error"]
+    assert len(found) == 1
+    assert found[0].path.startswith("aks-dra:claims.ml.one.raw.devices.requests.0")
+    assert "exactly" in found[0].remedy
+    assert "deviceClassName: t4" in found[0].remedy
+
+
+def test_exactly_and_first_available_exclude_each_other(tmp_path: Path) -> None:
+    both = "{name: gpu, exactly: {deviceClassName: t4}, firstAvailable: [{name: a, deviceClassName: t4}]}"
+    assert [path for _, path in errors(tmp_path, raw(both))] == ["aks-dra:claims.ml.one.raw.devices.requests.0"]
+    neither = "{name: gpu}"
+    assert errors(tmp_path, raw(neither)) != []
+    typed = POOL + "aks-dra:claims: {ml: {one: {deviceClass: t4, firstAvailable: [{deviceClass: t4}]}}}"
+    assert "CLM001" in {code for code, _ in errors(tmp_path, typed)}
+    assert errors(tmp_path, raw("{name: gpu, exactly: {deviceClassName: t4}}")) == []
+
+
+def test_the_package_itself_writes_exactly(tmp_path: Path) -> None:
+    plan = planned(tmp_path, POOL + "aks-dra:claims: {ml: {one: {deviceClass: t4}}}")
+    (claim,) = [o.manifest for o in plan.objects if o.kind == "ResourceClaimTemplate"]
+    (request,) = claim["spec"]["spec"]["devices"]["requests"]
+    assert request == {
+        "name": "gpu", "exactly": {"deviceClassName": "t4", "allocationMode": "ExactCount", "count": 1},
+    }  # fmt: skip
+
+
+# Two allocators
+
+
+@pytest.mark.parametrize(
+    "both", ["[dra, devicePlugin]", "both", "dra+devicePlugin", "{dra: true, devicePlugin: true}", "true"]
+)
+def test_a_pool_that_asks_for_both_allocations_is_refused(tmp_path: Path, both: str) -> None:
+    body = f"aks-dra:pools: {{t4: {{vmSize: {T4}, allocation: {both}}}}}"
+    assert errors(tmp_path, body) == [("SET002", "aks-dra:pools.t4.allocation")]
+    assert "'dra' or 'devicePlugin'" in only(tmp_path, body, "SET002").remedy
+
+
+def test_no_node_is_served_by_both_whatever_the_operator_sets_on_it(tmp_path: Path) -> None:
+    body = f"aks-dra:pools: {{t4: {{vmSize: {T4}, allocation: devicePlugin}}, h100: {{vmSize: {H100}}}}}"
+    plan = planned(tmp_path, body)
+    assert values(plan, OPERATOR)["devicePlugin"]["enabled"] is False
+    # What the operator sets on nodes by itself, at worst.
+    operators = {f"nvidia.com/gpu.deploy.{name}": "true" for name in ("client", "device-plugin", "driver", "operands")}
+    selectors = {
+        "devicePlugin": values(plan, PLUGIN)["nodeSelector"],
+        "dra": values(plan, DRA)["kubeletPlugin"]["nodeSelector"],
+    }
+    for planned_pool in plan.pools:
+        node: dict[str, Any] = {**planned_pool.labels, **operators}
+        served = [name for name, selector in selectors.items() if selector.items() <= node.items()]
+        assert served == [planned_pool.allocation]
+        bare = {key: value for key, value in node.items() if key not in operators}
+        reached = [name for name, selector in selectors.items() if selector.items() <= bare.items()]
+        assert set(reached) <= {planned_pool.allocation}
+
+
+# Autoscaling
+
+
+def test_a_dra_pool_may_sleep_for_ever_and_does_not_by_default(tmp_path: Path) -> None:
+    sharing = "sharing: {mode: mig, layout: all-1g.10gb}"
+    zero = f"aks-dra:pools: {{a: {{vmSize: {A100}, {sharing}, nodes: {{min: 0, max: 3}}}}}}"
+    finding = only(tmp_path, zero, "AUT001")
+    assert (finding.severity, finding.path, finding.remedy) == ("warning", "aks-dra:pools.a.nodes.min", "write min: 1")
+    assert pool(planned(tmp_path, zero), "a").inputs["minCount"] == 0
+    omitted = zero.replace("min: 0, ", "")
+    assert "AUT001" not in {f.code for f in findings(tmp_path, omitted)}
+    assert pool(planned(tmp_path, omitted), "a").inputs["minCount"] == 1
+    legacy = f"aks-dra:pools: {{t: {{vmSize: {T4}, allocation: devicePlugin, nodes: {{min: 0, max: 3}}}}}}"
+    assert findings(tmp_path, legacy) == []
+    assert pool(planned(tmp_path, legacy.replace("min: 0, ", "")), "t").inputs["minCount"] == 0
+
+
+def test_the_test_pool_has_the_same_rule(tmp_path: Path) -> None:
+    body = "aks-dra:testPool: {enabled: true, nodes: {min: 0, max: 1}}"
+    assert ("AUT001", "aks-dra:testPool.nodes.min") in warnings(tmp_path, body)
+
+
+SYSTEM = "aks-dra:cluster: {{kubernetesVersion: '{}', access: {{azureRbac: true}}, systemPool: {{nodes: {}}}}}\n"
+FLEET = (
+    f"aks-dra:pools: {{d1: {{vmSize: {T4}}}, d2: {{vmSize: {A100}}}, "
+    f"legacy: {{vmSize: {T4}, allocation: devicePlugin%s}}}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "system", "legacy", "scaled"),
+    [
+        ("1.36", "{min: 1, max: 3}", "", "system"), ("1.35", "{min: 1, max: 3}", "", "system"),
+        ("1.35.7", "{count: 3}", ", nodes: {min: 1, max: 2}", "legacy"),
+        ("1.37", "{min: 1, max: 3}", ", nodes: {min: 1, max: 2}", "legacy, system"), ("1.36", "{count: 3}", "", ""),
+        ("1.34", "{min: 1, max: 3}", ", nodes: {min: 1, max: 2}", ""),
+    ],
+)  # fmt: skip
+def test_pools_without_nvidia_com_gpu_beside_an_autoscaler_are_named(
+    tmp_path: Path, version: str, system: str, legacy: str, scaled: str
+) -> None:
+    body = SYSTEM.format(version, system) + FLEET % legacy
+    found = [f for f in findings(tmp_path, body) if f.code == "AUT002"]
+    assert [f.value for f in found] == ([scaled] if scaled else [])
+    for finding in found:
+        assert "the nodes of d1, d2 are" in finding.message
+        assert finding.severity == "warning"
+
+
+def test_only_the_right_pools_are_named(tmp_path: Path) -> None:
+    system = SYSTEM.format("1.36", "{min: 1, max: 3}")
+    plugin_only = f"aks-dra:pools: {{a: {{vmSize: {T4}, allocation: devicePlugin, nodes: {{min: 1, max: 2}}}}}}"
+    assert "AUT002" not in {f.code for f in findings(tmp_path, system + plugin_only)}
+    renamed = plugin_only.replace("nodes:", "sharing: {mode: timeSlicing, replicas: 2, rename: true}, nodes:")
+    assert "the nodes of a are" in only(tmp_path, system + renamed, "AUT002").message
+    assert "AUT002" not in {f.code for f in findings(tmp_path, system)}
+    existing = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
+    there = f"aks-dra:cluster: {{existing: {existing}, systemPool: {{nodes: {{min: 1, max: 3}}}}}}\n{POOL}"
+    assert "AUT002" not in {f.code for f in findings(tmp_path, there)}, "its system pool is not ours"
+
+
+def test_what_pins_a_pod_to_a_pool_is_known_before_a_node_is_there(tmp_path: Path) -> None:
+    """At zero nodes the autoscaler knows what is declared on the pool and what AKS itself sets, and nothing else."""
+    nodes = "nodes: {min: 1, max: 2}"
+    body = f"aks-dra:pools: {{p: {{vmSize: {T4}, labels: {{team: x}}, taints: ['sku=gpu:NoSchedule'], {nodes}}}}}"
+    plan = planned(tmp_path, body + "\naks-dra:testPool: {enabled: true}")
+    by_aks = {row.label for row in load_facts().node_labels.values()}
+    for entry in plan.pools:
+        assert set(entry.pod.node_selector) <= set(entry.inputs["nodeLabels"]) | by_aks
+        declared = {taint.partition("=")[0].partition(":")[0] for taint in entry.inputs["nodeTaints"]}
+        assert {toleration["key"] for toleration in entry.pod.tolerations} == declared
+    for release in (OPERATOR, DRA, PLUGIN, PLUGIN_AKS):
+        assert "feature.node.kubernetes.io" not in str([r.values for r in plan.releases if r.name == release])
+
+
+def test_below_1_35_nothing_is_known_of_it(tmp_path: Path) -> None:
+    body = cluster("1.34") + f"aks-dra:pools: {{d: {{vmSize: {T4}, nodes: {{min: 1, max: 2}}}}}}"
+    assert "AUT002" not in {f.code for f in findings(tmp_path, body)}
