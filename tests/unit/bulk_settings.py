@@ -10,9 +10,11 @@ import copy
 import json
 from typing import Any
 
+import yaml
 from hypothesis import strategies as st
 
 from aks_dra.facts import load_facts, minor
+from aks_dra.report.findings_doc import examples
 
 FACTS = load_facts()
 Tree = dict[str, Any]
@@ -177,10 +179,25 @@ def places(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [found for key, inner in entries for found in ((*above, key), *places(inner, (*above, key)))]
 
 
+def written() -> list[Tree]:
+    """The settings of every example in the documents: between them they have every key that there is."""
+    found = []
+    for example in examples().values():
+        try:
+            config = yaml.safe_load(example.text())["config"]
+            found.append({key.removeprefix("aks-dra:"): config[key] for key in config if key.startswith("aks-dra:")})
+        except (yaml.YAMLError, AttributeError, TypeError, KeyError):
+            continue  # an example of what is no YAML, or of another shape
+    return [tree for tree in found if tree and len(str(tree)) < 3000]
+
+
+WRITTEN = written()
+
+
 @st.composite
 def broken(draw: st.DrawFn) -> Tree:
-    """Valid settings to which one to four things were done."""
-    tree = copy.deepcopy(draw(valid()))
+    """Valid settings, or those of an example, to which one to four things were done."""
+    tree: Tree = copy.deepcopy(draw(st.one_of(valid(), st.sampled_from(WRITTEN))))
     for _ in range(draw(st.integers(1, 4))):
         known = places(tree)
         if not known:

@@ -146,6 +146,10 @@ def test_a_found_cluster_gets_pull_rights_and_nothing_else(tmp_path: Path) -> No
          ("ACC003", "error", "aks-dra:cluster.identity.existing",
           "write /subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.ManagedIdentity/"
           "userAssignedIdentities/NAME")),
+        ('kubeletIdentity: {existing: ""}', "azureRbac: true",
+         ("ACC003", "error", "aks-dra:cluster.kubeletIdentity.existing",
+          "write /subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.ManagedIdentity/"
+          "userAssignedIdentities/NAME")),
         (f"registries: [{SUBNET}]", "azureRbac: true",
          ("ACC003", "error", "aks-dra:cluster.registries.0",
           "write /subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.ContainerRegistry/registries/NAME")),

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.unit
 CHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 short = settings(max_examples=500, deadline=None, suppress_health_check=CHECKED)
 nightly = settings(max_examples=20_000, deadline=None, suppress_health_check=CHECKED)
+nightly_files = settings(nightly, max_examples=10_000)  # each of them is read from a file as well
 
 trees = st.one_of(valid(), broken(), broken())
 days = st.sampled_from(["", "2026-11-30", "2030-01-01"])
@@ -66,7 +67,8 @@ def check_findings(found: tuple[Finding, ...]) -> None:
     assert severities == sorted(severities), "errors come first"
     for line in github_lines(found):
         assert "\n" not in line
-    print_findings(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), width=100), found)
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), highlight=False, width=100)
+    print_findings(console, found)
 
 
 def check_plan(planned: Plan | None) -> None:
@@ -140,14 +142,14 @@ def test_no_settings_break_planning_in_a_long_run(tree: Tree, today: str) -> Non
 
 
 @pytest.mark.nightly
-@nightly
+@nightly_files
 @given(tree=trees, ascii_only=st.booleans(), today=days)
 def test_no_stack_file_breaks_planning_in_a_long_run(tmp_path: Path, tree: Tree, ascii_only: bool, today: str) -> None:
     from_file_twice(tmp_path, as_yaml(tree, ascii_only), today)
 
 
 @pytest.mark.nightly
-@nightly
+@nightly_files
 @given(raw=damaged())
 def test_no_damage_to_a_file_breaks_planning_in_a_long_run(tmp_path: Path, raw: bytes) -> None:
     from_file_twice(tmp_path, raw, "")

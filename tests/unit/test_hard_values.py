@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from aks_dra.settings.parse import settings_from_values
 from tests.unit.test_bulk_input import from_file_twice, from_values_twice
 
-pytestmark = [pytest.mark.unit, pytest.mark.nightly]
+pytestmark = pytest.mark.unit
 T4 = "Standard_NC4as_T4_v3"
 BIG, DIGITS = 10**5000, "1" * 5000
 LOOP: list[Any] = []
@@ -44,10 +43,11 @@ NUMBERS = [
     "cluster/azureInputs/x", "testPool/smokeTest/timeoutSeconds", "deviceClasses/a/require/memory", "tags/a",
 ]  # fmt: skip
 TEXTS = [
-    "cluster/kubernetesVersion", "pools/t4/kubernetesVersion", "pools/t4/maxSurge", "gpu/driverVersion", "pools/t4/vmSize",
-    "pools/t4/sharing/pinnedMemoryLimit", "gpu/charts/draDriver/version", "cluster/network/podCidr", "tags/a", "facts",
-    "pools/t4/labels/team", "deviceClasses/a/require/memory", "deviceClasses/a/require/computeCapability", "claims/ml/one",
-    "gpu/charts/source", "cluster/existing", "testPool/namespace", "gpu/images/registry",
+    "cluster/kubernetesVersion", "pools/t4/kubernetesVersion", "pools/t4/maxSurge", "gpu/driverVersion",
+    "pools/t4/vmSize", "pools/t4/sharing/pinnedMemoryLimit", "gpu/charts/draDriver/version",
+    "cluster/network/podCidr", "tags/a", "facts", "pools/t4/labels/team", "deviceClasses/a/require/memory",
+    "deviceClasses/a/require/computeCapability", "claims/ml/one", "gpu/charts/source", "cluster/existing",
+    "testPool/namespace", "gpu/images/registry",
 ]  # fmt: skip
 
 
@@ -61,12 +61,15 @@ def test_numbers(path: str, number: Any) -> None:
     from_values_twice(tree(path, number), "2026-11-30")
 
 
+WORDS = {
+    "digits": DIGITS, "minor": f"1.{DIGITS}", "patch": f"v1.{DIGITS}.0", "quantity": f">={DIGITS}Gi",
+    "exponent": "1e999999999", "small": ">=1e-999999999", "arabic": "1.٣٦", "power": "²", "half": "\ud800",
+    "nul": "\x00", "lines": "a\nb", "long": "x" * 100_000,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("path", TEXTS)
-@pytest.mark.parametrize(
-    "text",
-    [DIGITS, f"1.{DIGITS}", f"v1.{DIGITS}.0", f">={DIGITS}Gi", "1e999999999", ">=1e-999999999", "1.٣٦", "²", "\ud800", "\x00", "a\nb", "x" * 100_000],
-    ids=["digits", "minor", "patch", "quantity", "exponent", "small", "arabic", "power", "half", "nul", "lines", "long"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", WORDS.values(), ids=WORDS)
 def test_texts(path: str, text: str) -> None:
     from_values_twice(tree(path, text), "2026-11-30")
 
@@ -101,9 +104,7 @@ OTHERS: dict[str, dict[Any, Any]] = {
 
 @pytest.mark.parametrize("values", OTHERS.values(), ids=OTHERS)
 def test_other_values(values: dict[Any, Any]) -> None:
-    started = time.monotonic()
     from_values_twice(values, "")
-    assert time.monotonic() - started < 20
 
 
 def test_what_is_no_setting_is_named_with_its_path() -> None:

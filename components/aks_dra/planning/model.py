@@ -15,6 +15,10 @@ from aks_dra.planning.devices import Device
 Severity = Literal["error", "warning"]
 
 
+LONGEST = {"path": 1000, "message": 3000, "value": 300, "remedy": 3000}
+"""What a finding shows at most: the file has the rest."""
+
+
 def printable(text: str) -> str:
     """The text with every character that cannot be printed written as an escape; line breaks stay."""
     if text.isprintable():
@@ -43,8 +47,11 @@ class Finding:
 
     def __post_init__(self) -> None:
         # Texts of the user's file end up in terminals, logs and gRPC messages, which half a character would break.
-        for name in ("path", "message", "value", "remedy"):
-            object.__setattr__(self, name, printable(getattr(self, name)))
+        for name, longest in LONGEST.items():
+            text = getattr(self, name)
+            if len(text) > longest:
+                text = text[: longest - 1] + "…"
+            object.__setattr__(self, name, printable(text))
 
 
 @dataclass(frozen=True)

@@ -189,11 +189,8 @@ def _walk(location: tuple[int | str, ...], unknown_key: bool) -> tuple[list[str 
         key_itself = unknown_key and index == len(location) - 1
         found = None if key_itself else _step(annotation, part)
         if found is None:
-            if (
-                not key_itself
-                and isinstance(part, str)
-                and (part in _member_names(annotation) or part.startswith(SKIPPED))
-            ):
+            of_union = isinstance(part, str) and (part in _member_names(annotation) or part.startswith(SKIPPED))
+            if isinstance(part, str) and of_union and not key_itself:
                 annotation = _member(annotation, part)
                 continue
             path.append(part)

@@ -19,9 +19,10 @@ from aks_dra.settings.entries import Unknown
 
 MAX_DEPTH = 50
 MAX_VALUES = 100_000
+MAX_PROBLEMS = 200
 MAX_INTEGER = 2**63 - 1
-# Python takes minutes over numbers of many digits, and no number of anybody has so many.
-_DIGITS = re.compile(r"\d{100}")
+# Python refuses to read more digits as a number, and no number of anybody has so many.
+_DIGITS = re.compile(r"\d{4000}")
 
 Path = tuple[str | int, ...]
 
@@ -42,14 +43,14 @@ class Reader:
     def __init__(self) -> None:
         self.problems: list[NotPlain] = []
         self.count = 0
+        self._above: list[int] = []  # the containers that we are in
 
     def read(self, value: Any, path: Path = ()) -> Any:
         self.count += 1
         if self.count > MAX_VALUES:
             if self.count == MAX_VALUES + 1:
-                self._say(
-                    path, "…", f"settings hold at most {MAX_VALUES:,} values", "spread them over several clusters"
-                )
+                message = f"settings hold at most {MAX_VALUES:,} values"
+                self._say(path, "…", message, "spread them over several clusters")
             return None
         if isinstance(value, BaseModel):
             value = value.model_dump(exclude_unset=True, by_alias=True)
@@ -57,13 +58,19 @@ class Reader:
             if len(path) >= MAX_DEPTH:
                 self._say(path, "…", f"nesting is deeper than {MAX_DEPTH}", "write it flatter")
                 return None
-            return self._map(value, path) if isinstance(value, Mapping) else self._list(value, path)
+            if id(value) in self._above:
+                self._say(path, "…", "a value contains itself", "write it out, as deep as it is meant")
+                return None
+            self._above.append(id(value))
+            copy = self._map(value, path) if isinstance(value, Mapping) else self._list(value, path)
+            self._above.pop()
+            return copy
         for message, remedy in _wrong(value):
             self._say(path, _shown(value), message, remedy)
         return value
 
-    def _map(self, value: Mapping[Any, Any], path: Path) -> dict[Any, Any]:
-        copy = {}
+    def _map(self, value: Mapping[Any, Any], path: Path) -> dict[str, Any]:
+        copy: dict[str, Any] = {}
         for key, inner in value.items():
             if not isinstance(key, str):
                 where = (*path, _shown(key))
@@ -83,7 +90,8 @@ class Reader:
         return copy
 
     def _say(self, path: Path, value: str, message: str, remedy: str) -> None:
-        self.problems.append(NotPlain(path, value, message, remedy))
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(NotPlain(path, value, message, remedy))
 
 
 def _wrong(value: Any) -> Iterator[tuple[str, str]]:
@@ -91,7 +99,7 @@ def _wrong(value: Any) -> Iterator[tuple[str, str]]:
         if any("\ud800" <= letter <= "\udfff" for letter in value) if not value.isascii() else False:
             yield "this text has half a character, which no file can hold", "write the whole character"
         elif _DIGITS.search(value):
-            yield "this text has a number of a hundred digits or more", "write a number that somebody can read"
+            yield "this text has a number of thousands of digits", "write a number that somebody can read"
     elif isinstance(value, bool) or value is None or isinstance(value, Unknown):
         return
     elif isinstance(value, int):

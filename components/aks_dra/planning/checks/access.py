@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from aks_dra.planning.checks.context import Context, finding
-from aks_dra.planning.identity import own_zone
 from aks_dra.planning.model import Finding
 from aks_dra.settings import ClusterSettings, Existing
 
@@ -77,11 +76,12 @@ def _ids(context: Context) -> Iterator[tuple[str, str, str]]:
     """Path, type and value of every ARM id in the settings."""
     cluster, root = context.settings.cluster, "aks-dra:cluster"
     network, logs = cluster.network, cluster.monitoring.log_analytics
+    zone = network.private_dns_zone.existing if isinstance(network.private_dns_zone, Existing) else None
     given = [
         (f"{root}.existing", "Microsoft.ContainerService/managedClusters", cluster.existing),
         (f"{root}.network.subnetId", "Microsoft.Network/virtualNetworks/subnets", network.subnet_id),
         (f"{root}.network.routeTableId", "Microsoft.Network/routeTables", network.route_table_id),
-        (f"{root}.network.privateDnsZone.existing", "Microsoft.Network/privateDnsZones", own_zone(context.settings)),
+        (f"{root}.network.privateDnsZone.existing", "Microsoft.Network/privateDnsZones", zone),
         (
             f"{root}.monitoring.logAnalytics.existing",
             "Microsoft.OperationalInsights/workspaces",
@@ -99,7 +99,7 @@ def _ids(context: Context) -> Iterator[tuple[str, str, str]]:
         given.append((f"{path}.subnetId", "Microsoft.Network/virtualNetworks/subnets", pool.subnet_id))
         reserved = pool.capacity_reservation_group
         given.append((f"{path}.capacityReservationGroup", "Microsoft.Compute/capacityReservationGroups", reserved))
-    yield from ((path, kind, value) for path, kind, value in given if value is not None and (value or kind == ""))
+    yield from ((path, kind, value) for path, kind, value in given if value is not None)
 
 
 def _is_id(value: str, kind: str) -> bool:

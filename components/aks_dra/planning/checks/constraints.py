@@ -184,7 +184,7 @@ def _amounts(context: Context, ask: Ask) -> Iterator[Finding]:
     for name, amount in (ask.capacity or {}).items():
         path = f"{ask.at('capacity')}.{name}"
         if not is_qualified(name):
-            rule = "a capacity's name has letters, digits and _, at most 32, and may have a domain and / before it"
+            rule = "no device has such a name: letters, digits and _, at most 32, perhaps a domain and / before it"
             yield finding("CON014", "error", path, name, rule, "rename it", API)
             continue
         if not quantity.is_quantity(amount):
