@@ -81,6 +81,8 @@ def example(seed: int, number: int) -> Example:
 class _Draw:
     def __init__(self, draw: random.Random, number: int) -> None:
         self.draw, self.number, self.found = draw, number, Example(number)
+        # two classes for one resource name, of which the newer serves the pods that ask for it
+        self.rivals = draw.random() < 0.2
 
     def name(self, text: str) -> str:
         return f"f{self.number}-{text}"
@@ -92,7 +94,7 @@ class _Draw:
     def example(self) -> Example:
         for index in range(self.draw.randint(1, 3)):
             self.pool(f"p{index}")
-        for index in range(self.draw.randint(1, 3)):
+        for index in range(2 if self.rivals else self.draw.randint(1, 3)):
             self.device_class(f"c{index}")
         for index in range(self.draw.randint(1, 2)):
             self.claim(f"r{index}")
@@ -145,13 +147,14 @@ class _Draw:
     def device_class(self, name: str) -> None:
         chosen = self.draw.sample(SELECTORS[: 4 if self.draw.random() < 0.4 else None], self.draw.choice((0, 1, 1, 2)))
         spec: dict[str, Any] = {"selectors": [{"cel": {"expression": text}} for text in chosen]} if chosen else {}
-        if self.draw.random() < 0.3:
+        if self.rivals or self.draw.random() < 0.4:
             spec["extendedResourceName"] = self.resource
         metadata = {"name": self.name(name)}
         manifest = {
             "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": metadata, "spec": spec,
         }  # fmt: skip
-        self.found.classes.append((self.draw.choice((1, 2)), manifest))
+        rank = len(self.found.classes) + 1 if self.rivals else self.draw.choice((1, 2))
+        self.found.classes.append((rank, manifest))
 
     def ask(self) -> dict[str, Any]:
         names = [manifest["metadata"]["name"] for _, manifest in self.found.classes]
@@ -193,9 +196,9 @@ class _Draw:
     def pod(self, name: str) -> None:
         limits: dict[str, str] = {}
         claims = []
-        if self.draw.random() < 0.3:
+        if self.rivals or self.draw.random() < 0.3:
             implicit = f"deviceclass.resource.kubernetes.io/{self.name('c0')}"
-            limits[self.draw.choice((self.resource, self.resource, implicit))] = str(self.draw.choice((1, 1, 2, 3)))
+            limits[self.draw.choice((self.resource, self.resource, implicit))] = str(self.draw.choice((1, 1, 1, 2)))
         else:
             for index, claim in enumerate(self.draw.sample(self.found.claims, 1)):
                 key = "resourceClaimTemplateName" if claim["kind"] == "ResourceClaimTemplate" else "resourceClaimName"

@@ -17,7 +17,7 @@ from local.nodes.cluster import Cluster
 from tests.cluster.conftest import TestCluster
 from tests.unit.planning_help import planned
 
-pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
+pytestmark = pytest.mark.cluster
 
 API = "/apis/resource.k8s.io/v1"
 PLURAL = {"ResourceClaim": "resourceclaims", "ResourceClaimTemplate": "resourceclaimtemplates"}
@@ -122,7 +122,6 @@ REFUSED = [
     ("{requests: {Big_One: {deviceClass: t4}}}", "CLM019", "name"),
     ("{firstAvailable: [{deviceClass: t4, name: a}, {deviceClass: t4, name: a}]}", "CLM020", "Duplicate"),
     ("{deviceClass: t4, tolerations: [{key: a b, operator: Exists}]}", "CON010", "tolerations"),
-    ("{deviceClass: t4, capacity: {a-b: 1Gi}}", "CON014", "capacity"),
     ("{deviceClass: t4, constraints: [{}]}", "CON002", "exactly one"),
     ("{deviceClass: t4, constraints: [{requests: [gup], matchAttribute: gpu.nvidia.com/uuid}]}", "CON003", "gup"),
     ("{deviceClass: mig.nvidia.com, constraints: [{matchAttribute: parentUUID}]}", "CON005", "matchAttribute"),

@@ -12,7 +12,7 @@ from local import nodes
 from tests.cluster import installed
 from tests.cluster.conftest import TestCluster, make_node
 
-pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
+pytestmark = pytest.mark.cluster
 T4, H100 = "Standard_NC4as_T4_v3", "Standard_NC40ads_H100_v5"
 DEPLOYS = (
     "client",

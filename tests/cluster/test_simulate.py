@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,7 @@ from aks_dra.simulate.cluster import KINDS, RUN_LABEL, Cluster
 from tests.cluster.bare import bare_cluster
 from tests.unit.planning_help import stack
 
-pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
+pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 SIMULATED = Path(__file__).parent / "simulated"
@@ -274,30 +273,3 @@ def test_make_starts_a_control_plane_and_ends_it(tmp_path: Path) -> None:
     assert "no pool and no device class serves nvidia.com/mig-1g.12gb" in text
     assert "device classes serve extended resources from Kubernetes 1.36 on" in text
     assert list((state / "simulate").iterdir()) == []
-
-
-def test_what_the_command_answers_is_plain_data(tmp_path: Path) -> None:
-    workload = tmp_path / "w.yaml"
-    workload.write_text(
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ml}\nspec:\n"
-        "  containers: [{name: main, resources: {claims: [{name: g}]}}]\n"
-        "  resourceClaims: [{name: g, resourceClaimTemplateName: one-t4}]\n"
-    )
-    run = simulate(stack(tmp_path, FLEET), workload, "--no-cluster", "--format", "json")
-    assert run.returncode == 0, run.stderr
-    (pod,) = json.loads(run.stdout)["pods"]
-    expected: dict[str, Any] = {
-        "workload": "Pod ml/a",
-        "namespace": "ml",
-        "name": "a",
-        "status": "may",
-        "pool": None,
-        "node": None,
-        "devices": [],
-        "extendedResources": {},
-        "possiblePools": ["t4"],
-        "reasons": [],
-        "scheduler": None,
-        "notes": [],
-    }
-    assert pod == expected

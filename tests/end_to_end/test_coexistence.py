@@ -14,7 +14,7 @@ import pytest
 
 from tests.end_to_end.conftest import ROOT, Stack, eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster, pytest.mark.nightly]
+pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 OPERATOR = "gpu-operator"
 DEPLOY = "nvidia.com/gpu.deploy."

@@ -11,7 +11,7 @@ import pytest
 
 from tests.end_to_end.conftest import Stack, eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster, pytest.mark.nightly]
+pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 PODS, ROUND, SEED = 500, 25, 20261130
 LEGACY = "nvidia.com/gpu"

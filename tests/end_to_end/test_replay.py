@@ -25,7 +25,7 @@ from local.stack.engine_env import programs
 from tests.end_to_end.conftest import ROOT, Stack
 from tests.tools.record_state import CHARTS
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster, pytest.mark.nightly]
+pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 RECORDINGS = sorted((ROOT / "tests" / "data" / "states").glob("*.json.gz"))
 RENAMED = """

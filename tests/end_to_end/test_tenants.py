@@ -11,7 +11,7 @@ import pytest
 from tests.end_to_end.conftest import Stack, eventually
 from tests.end_to_end.variants import changes, variants
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster, pytest.mark.nightly]
+pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 TENANTS = """\
   aks-dra:namespaces:
