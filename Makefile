@@ -25,7 +25,7 @@ help:
 	@echo 'make check                     the findings of every stack file; with STACK=... of one'
 	@echo 'make test                      everything but the nightly tests'
 	@echo 'make test-nightly              the long ones'
-	@echo 'make test-nvidia-charts        the end-to-end tests on the charts in AKS_DRA_NVIDIA_CHARTS'
+	@echo 'make test-nvidia-charts        the charts of NVIDIA, in the folder AKS_DRA_NVIDIA_CHARTS, beside the stand-ins'
 	@echo 'make bench                     times of the matching, and of its CEL engine beside cel-python'
 	@echo 'make venv | tools | lint       the parts of it'
 
@@ -64,17 +64,21 @@ lint: venv
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
+# Two processes: the long ones, which wait much, come first in the order of the folders and keep it.
+IN_PARALLEL := --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+
 # pytest comes last, so that its own summary is the last thing printed.
 test: venv lint tools
-	@$(BIN)/python -m pytest -m 'not nightly'
+	@$(BIN)/python -m pytest $(IN_PARALLEL)
 
 test-nightly: venv tools
 	@$(BIN)/python -m pytest -m nightly
 
 test-nvidia-charts: venv tools
 	@test -d "$(AKS_DRA_NVIDIA_CHARTS)" || \
-	    { echo 'set AKS_DRA_NVIDIA_CHARTS to a folder with the charts gpu-operator, dra-driver-nvidia-gpu and nvidia-device-plugin' >&2; exit 2; }
-	@AKS_DRA_NVIDIA_CHARTS="$(abspath $(AKS_DRA_NVIDIA_CHARTS))" $(BIN)/python -m pytest -m cluster tests/cluster
+	    { echo 'set AKS_DRA_NVIDIA_CHARTS to a folder with gpu-operator.tgz, dra-driver-nvidia-gpu.tgz and nvidia-device-plugin.tgz' >&2; exit 2; }
+	@AKS_DRA_NVIDIA_CHARTS="$(abspath $(AKS_DRA_NVIDIA_CHARTS))" $(BIN)/python -m pytest -m 'not nightly' \
+	    tests/nvidia_charts tests/end_to_end/test_scheduling.py tests/end_to_end/test_again.py tests/end_to_end/test_wiring.py
 
 # What is measured against stays out of .venv.
 BENCH := .local/bench

@@ -297,6 +297,8 @@ def test_claims_that_go_are_renamed_or_become_another_object(tmp_path: Path) -> 
 def test_a_namespace_that_leaves_stays_in_the_cluster(tmp_path: Path) -> None:
     found = changes(tmp_path, T4 % "" + "\naks-dra:namespaces: {ml: {}}", T4 % "")
     assert summary(found) == [("CHG021", "warning", "aks-dra:namespaces.ml")]
+    others = "\naks-dra:namespaces: {ml: {create: false, labels: {team: a}}}"
+    assert changes(tmp_path, T4 % "" + others, T4 % "") == []
 
 
 def test_the_dra_driver_is_run_in_one_way_for_ever(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def previous_of(plan: Plan) -> Previous:
             for match in plan.matches
         },
         claims=_claims(plan),
-        namespaces=tuple(sorted(entry.manifest["metadata"]["name"] for entry in plan.namespaces)),
+        namespaces=tuple(sorted(entry.manifest["metadata"]["name"] for entry in plan.namespaces if not entry.patch)),
         gpu_requests=_gpu_requests(plan),
         dra_stack=_dra_stack(plan),
     )
