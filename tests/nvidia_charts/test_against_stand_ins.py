@@ -121,17 +121,22 @@ def absent(ours: Rendered, real: Rendered) -> Iterator[str]:
             yield from lacking(item, twin, where)
 
 
+NOTHING: tuple[Any, ...] = ({}, [], "", None, False)
+"""What a template may write or leave out: both say nothing."""
+
+
 def lacking(ours: Any, real: Any, where: str) -> Iterator[str]:
-    """Maps are compared key by key, lists of named things by name, everything else whole."""
-    if isinstance(ours, dict) and isinstance(real, dict):
+    """Maps are compared key by key, lists of named things by name, everything else whole.
+
+    A stand-in's version has a hash behind it, so the label with the chart's version differs.
+    """
+    if isinstance(ours, dict) and (isinstance(real, dict) or real is None):
         for key, value in ours.items():
-            if key not in real:
-                yield f"{where}.{key}"
-            else:
-                yield from lacking(value, real[key], f"{where}.{key}")
+            if key != "helm.sh/chart":
+                yield from lacking(value, (real or {}).get(key), f"{where}.{key}")
     elif isinstance(ours, list) and ours and all(isinstance(item, dict) and "name" in item for item in ours):
         named = {item.get("name"): item for item in real or []}
         for item in ours:
-            yield from lacking(item, named.get(item["name"], {}), f"{where}[{item['name']}]")
-    elif ours != real:
+            yield from lacking(item, named.get(item["name"]), f"{where}[{item['name']}]")
+    elif ours != real and not (ours in NOTHING and real in NOTHING):
         yield f"{where}: {ours!r} here, {real!r} there"

@@ -78,7 +78,7 @@ def test_the_plugin_of_the_dra_driver_in_full(charts: dict[str, Path]) -> None:
                             ],
                             "volumeMounts": [
                                 {"name": "plugins", "mountPath": "/var/lib/kubelet/plugins"},
-                                {"name": "driver-root", "mountPath": "/driver-root", "readOnly": True},
+                                {"name": "driver-root", "mountPath": "/driver-root"},
                             ],
                         }
                     ],

@@ -29,3 +29,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- else -}}{{ printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
 {{- end -}}
 {{- end }}
+
+{{/* Of .Values.driver what both kinds of driver resource take; what frees GPUs before an upgrade has another name there. */}}
+{{- define "operator.driver" -}}
+{{- $driver := omit . "nvidiaDriverCRD" }}
+{{- with .upgradePolicy }}
+{{- $driver = set $driver "upgradePolicy" (set (omit . "gpuPodDeletion") "podDeletion" .gpuPodDeletion) }}
+{{- end }}
+{{- toYaml $driver }}
+{{- end }}
