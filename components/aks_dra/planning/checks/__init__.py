@@ -29,6 +29,7 @@ from aks_dra.planning.checks import (
     mig,
     names,
     network,
+    node_labels,
     nodes,
     raw,
     selectors,
@@ -48,6 +49,7 @@ CHECKS: tuple[Check, ...] = tuple(
     for topic in (
         names,
         labels,
+        node_labels,
         versions,
         sizes,
         drivers,

@@ -13,6 +13,7 @@ from aks_dra.planning.model import Finding
 
 KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 VALUE = re.compile(r"([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?")
+MANAGED_TAG = "enablemanagedgpuexperience"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -112,6 +113,17 @@ def retired_tags(context: Context) -> Iterator[Finding]:
                     "Azure retired this tag for new pools on 2025-08-14; the pool's gpuProfile.driver says it now",
                     "remove it and set gpu.driver: operator, which keeps Azure's driver off",
                     "Azure/AKS#4925",
+                )
+            if re.sub(r"[\W_]", "", key.lower()) == MANAGED_TAG and str(value).lower() != "false":
+                yield finding(
+                    "LAB012",
+                    "error",
+                    f"{where}.{key}",
+                    value,
+                    "with this tag AKS runs a device plugin and a DCGM exporter of its own on the nodes, beside "
+                    "those of this package: the same GPUs are handed out twice",
+                    "remove it",
+                    "AKS: managed GPU nodes; Azure/AgentBaker: EnableManagedGPUExperience",
                 )
 
 

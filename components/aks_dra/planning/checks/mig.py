@@ -72,9 +72,25 @@ def _stock(path: str, layout: str, family: MigFamily) -> Iterator[Finding]:
             path,
             layout,
             f"this GPU has no such layout; its profiles are {profiles}",
-            did_you_mean(layout, family.layouts, most=20),
+            nearest_layout(layout, family),
             GUIDE,
         )
+
+
+def nearest_layout(layout: str, family: MigFamily) -> str:
+    """What was probably meant: of a GPU with another memory size the layout with as many slices."""
+    if layout == "all-disabled":
+        return "write mode: exclusive, which leaves the GPUs whole"
+    slices = re.match(r"(?:all-)?([1-7]g)\.", layout.lower())
+    memory = {name: family.profiles[name].memory for name in family.profiles if f"all-{name}" in family.layouts}
+    alike = [name for name in memory if slices and name.startswith(slices[1] + ".")]
+    if (
+        alike
+        and f"all-{layout.lower().removeprefix('all-')}" not in family.layouts
+        and not re.search(r"[.+]me", layout)
+    ):
+        return f"did you mean all-{min(alike, key=memory.__getitem__)}?"
+    return did_you_mean(layout, family.layouts, most=20)
 
 
 def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: VmSize) -> Iterator[Finding]:
@@ -105,8 +121,10 @@ def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: Vm
                     "error",
                     f"{where}.devices",
                     index,
-                    "this GPU is in two groups",
-                    f"remove it from group {covered[index]} or {number}",
+                    "this GPU is named twice",
+                    "name it once"
+                    if covered[index] == number
+                    else f"remove it from group {covered[index]} or group {number}",
                     "mig-parted: one entry for each GPU",
                 )
             else:

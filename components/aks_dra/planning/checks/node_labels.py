@@ -1,0 +1,93 @@
+"""Labels of a pool that something in the cluster acts on: MIG manager, device plugin, what looks for spot nodes.
+
+A pool's settings say what its nodes are, and classes, claims and node selectors follow from them. A label that says
+something else is obeyed all the same, and the plan is wrong from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aks_dra.facts import MigFamily
+from aks_dra.planning import names
+from aks_dra.planning.checks.context import Context, finding
+from aks_dra.planning.checks.mig import GUIDE, nearest_layout
+from aks_dra.planning.gates import feature_gates
+from aks_dra.planning.model import Finding
+
+WHOLE = "all-disabled"
+MANAGER = "GPU Operator: MIG manager, label nvidia.com/mig.config"
+
+
+def mig_config(context: Context) -> Iterator[Finding]:
+    managed = any(pool.mig_owner == "operator" for pool in context.plan.pools)
+    dynamic = bool(feature_gates(context.settings).get("DynamicMIG"))
+    for _, path, pool in context.pools():
+        value = pool.labels.get(names.LABEL_MIG_CONFIG)
+        size = context.facts.vm_size(pool.vm_size)
+        gpu = context.facts.gpus[size.gpu] if size else None
+        family = context.facts.families.get(gpu.mig) if gpu and gpu.mig else None
+        if value is None or value == WHOLE or pool.sharing.mode == "mig" or family is None:
+            continue
+        where = f"{path}.labels.{names.LABEL_MIG_CONFIG}"
+        yield _mig_config(where, value, family, managed, dynamic and pool.allocation == "dra")
+
+
+def _mig_config(where: str, value: str, family: MigFamily, managed: bool, dynamic: bool) -> Finding:
+    known = value in family.layouts
+    asked = f"set sharing: {{mode: mig, layout: {value if known else 'LAYOUT'}}} instead"
+    if dynamic:
+        message = "static partitions and DynamicMIG exclude each other: the driver destroys those it did not make"
+        return finding(
+            "MIG019", "error", where, value, message, "remove it", "NVIDIA DRA driver docs: MIG, dynamic MIG"
+        )
+    if not known:
+        profiles = ", ".join(name for name in family.profiles if "+" not in name)
+        message = f"this GPU has no such layout; its profiles are {profiles}"
+        return finding("MIG019", "error", where, value, message, nearest_layout(value, family), GUIDE)
+    if managed:
+        message = "the MIG manager, which another pool needs, partitions these GPUs, and the plan counts whole ones"
+        return finding("MIG019", "error", where, value, message, asked, MANAGER)
+    message = "the operator's MIG manager is off, since no pool has sharing mode mig, so nothing reads this"
+    return finding("MIG020", "warning", where, value, message, asked, MANAGER)
+
+
+def plugin_config(context: Context) -> Iterator[Finding]:
+    """The operator's GFD reads this label on every GPU node, and waits for a key that is not there."""
+    keys = [name for name, _, pool in context.pools() if pool.allocation == "devicePlugin"]
+    listed = ", ".join([names.DEFAULT_CONFIG_KEY, *keys])
+    for _, path, pool in context.pools():
+        value = pool.labels.get(names.LABEL_PLUGIN_CONFIG)
+        if value is None or pool.allocation == "devicePlugin" or (keys and value in (*keys, names.DEFAULT_CONFIG_KEY)):
+            continue
+        yield finding(
+            "LAB010",
+            # Without a device-plugin pool there is no ConfigMap, and GFD does not read the label.
+            "error" if keys else "warning",
+            f"{path}.labels.{names.LABEL_PLUGIN_CONFIG}",
+            value,
+            f"the device plugin's ConfigMap has no such key; it has {listed}"
+            if keys
+            else "nothing reads this, since no pool is a devicePlugin pool",
+            "remove it, or set allocation: devicePlugin, which makes a config for the pool",
+            "NVIDIA device plugin and GFD: nvidia.com/device-plugin.config",
+        )
+
+
+def spot(context: Context) -> Iterator[Finding]:
+    key, value = names.SPOT_LABEL
+    message = "the pool is not spot, and pods that look for spot nodes would be put on it"
+    remedy = "set spot: true, or remove it"
+    for _, path, pool in context.pools():
+        if pool.spot:
+            continue
+        if pool.labels.get(key) == value:
+            yield finding("LAB011", "warning", f"{path}.labels.{key}", value, message, remedy, "AKS docs: spot pools")
+        for index, taint in enumerate(pool.taints):
+            if taint == names.SPOT_TAINT:
+                yield finding(
+                    "LAB011", "warning", f"{path}.taints.{index}", taint, message, remedy, "AKS docs: spot pools"
+                )
+
+
+CHECKS = (mig_config, plugin_config, spot)
