@@ -34,7 +34,7 @@ def codes(tmp_path: Path, body: str) -> list[tuple[str, str]]:
         ("kubelet.kubernetes.io/tier", []),
         ("example.com/tier", []),
         ("notkubernetes.io/tier", []),
-        ("nvidia.com/mig.config", []),
+        ("nvidia.com/mig.config", [("MIG019", "error")]),  # "a" is no layout
         ("nvidia.com/anything", []),
         ("nvidia.com/gpu.deploy.operands", []),
         ("nvidia.com/gpu.deploy.device-plugin", [("LAB004", "warning")]),

@@ -50,3 +50,12 @@ def _label(value: Any) -> Any:
 
 LabelValue = Annotated[StrictStr, BeforeValidator(_label)]
 """The value of a label, annotation or tag. Booleans and numbers are refused with the quoted form."""
+
+
+def _zone(value: Any) -> Any:
+    # An unquoted 1 can only be zone 1: nothing is lost.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Zone = Annotated[StrictStr, BeforeValidator(_zone)]
+"""An availability zone: text, or the whole number of its name."""

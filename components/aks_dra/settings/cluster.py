@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from aks_dra.settings.azure import Existing, Identity, Monitoring, Network
-from aks_dra.settings.base import Bool, Int, LabelValue, Model, Str, Version
+from aks_dra.settings.base import Bool, Int, LabelValue, Model, Str, Version, Zone
 
 
 class Nodes(Model):
@@ -34,7 +34,7 @@ class SystemPool(Model):
     vm_size: Str = "Standard_D4ds_v5"
     nodes: Nodes = Nodes(count=3)
     os_sku: Str = "Ubuntu"
-    zones: tuple[Str, ...] = ()
+    zones: tuple[Zone, ...] = ()
     max_pods: Int | None = None
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from aks_dra.settings.base import Bool, Int, LabelValue, Model, Number, Str, Version
+from aks_dra.settings.base import Bool, Int, LabelValue, Model, Number, Str, Version, Zone
 from aks_dra.settings.cluster import Nodes
 
 Allocation = Literal["dra", "devicePlugin"]
@@ -79,7 +79,7 @@ class Pool(Model):
     labels: dict[Str, LabelValue] = {}
     taints: tuple[Str, ...] = Field((), description="key=value:Effect; none by default")
     spot: Spot | Bool = False
-    zones: tuple[Str, ...] = ()
+    zones: tuple[Zone, ...] = ()
     kubernetes_version: Version | None = Field(None, description="default: the cluster's")
     os_sku: Str = "Ubuntu"
     os_disk_size_gb: Int | None = None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from aks_dra.planning.checks.context import Context, finding
-from aks_dra.planning.checks.installed import PAIRS
+from aks_dra.planning.checks.installed import OPERATOR, PAIRS
 from aks_dra.planning.model import Finding
+from aks_dra.planning.overrides import value_at
 from aks_dra.planning.pools import driver_owner
 
 OPEN_SOURCE = "NVIDIA driver installation guide: open GPU kernel modules are required from Blackwell on"
+DRIVER_VERSION = re.compile(r"[0-9]{3,}(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?")
+DRIVER_IMAGES = "NVIDIA GPU Operator: driver.version, driver.usePrecompiled"
 
 
 def one_owner(context: Context) -> Iterator[Finding]:
@@ -49,6 +53,40 @@ def version_needs_owner(context: Context) -> Iterator[Finding]:
         )
 
 
+def version_serves(context: Context) -> Iterator[Finding]:
+    """The version of the operator's driver, from the setting or from the values of its chart."""
+    gpu = context.settings.gpu
+    raw = value_at(gpu.charts.operator.values, "driver.version")
+    places = [("aks-dra:gpu.driverVersion", gpu.driver_version), (f"{OPERATOR}.driver.version", raw)]
+    served = [pool for pool in context.plan.pools if pool.driver_owner == "operator"]
+    minimum = context.facts.driver_minimums["gpu_allocation"]
+    for path, version in places:
+        if not isinstance(version, str) or not version or not served:
+            continue
+        if version.startswith("sha256:"):  # of a digest nothing can be said
+            continue
+        if not DRIVER_VERSION.fullmatch(version):
+            message = "this is not a driver's version"
+            yield finding("DRV010", "error", path, version, message, "for example 580.126.20", DRIVER_IMAGES)
+            continue
+        if "." not in version and value_at(gpu.charts.operator.values, "driver.usePrecompiled") is not True:
+            message = "a branch alone is the name of precompiled driver images; others have a whole version"
+            remedy = (
+                "write the whole version, for example 580.126.20, or set driver.usePrecompiled in the chart's values"
+            )
+            yield finding("DRV010", "warning", path, version, message, remedy, DRIVER_IMAGES)
+        by_chart = gpu.dra_stack == "chart" and any(pool.allocation == "dra" for pool in served)
+        if by_chart and 0 < _branch(version) < int(minimum.version):
+            message = f"{minimum.what} need driver {minimum.version} or later"
+            remedy = f"write a version of branch {minimum.version} or later, or remove it"
+            yield finding("DRV011", "error", path, version, message, remedy, minimum.source)
+
+
+def _branch(version: str) -> int:
+    first = version.split(".")[0].split("-")[0]
+    return int(first) if first.isdecimal() else 0
+
+
 def kernel_modules(context: Context) -> Iterator[Finding]:
     wanted = context.settings.gpu.kernel_modules
     if wanted == "auto":
@@ -81,4 +119,4 @@ def grid_sizes(context: Context) -> Iterator[Finding]:
             )
 
 
-CHECKS = (one_owner, version_needs_owner, kernel_modules, grid_sizes)
+CHECKS = (one_owner, version_needs_owner, version_serves, kernel_modules, grid_sizes)

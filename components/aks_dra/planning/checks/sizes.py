@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
@@ -130,4 +131,21 @@ def zones(context: Context) -> Iterator[Finding]:
             )
 
 
-CHECKS = (known_size, node_counts, zones)
+def zone_names(context: Context) -> Iterator[Finding]:
+    places = [(f"{path}.zones", pool.zones) for _, path, pool in context.pools()]
+    if not context.settings.cluster.existing:
+        places.append(("aks-dra:cluster.systemPool.zones", context.settings.cluster.system_pool.zones))
+    for path, given in places:
+        for index, zone in enumerate(given):
+            number = re.search(r"([1-9])$", zone)
+            if zone in given[:index]:
+                message, remedy = "this zone is named twice", "name it once"
+            elif not re.fullmatch("[1-9]", zone):
+                message = "a zone is a number; its region is the cluster's"
+                remedy = f'write "{number[1]}"' if number else 'for example "1"'
+            else:
+                continue
+            yield finding("SIZ011", "error", f"{path}.{index}", zone, message, remedy, "AKS: availability zones")
+
+
+CHECKS = (known_size, node_counts, zones, zone_names)

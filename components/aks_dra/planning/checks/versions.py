@@ -11,6 +11,8 @@ from aks_dra.planning.model import Finding
 
 FLOOR_SOURCE = "NVIDIA DRA driver, prerequisites: Kubernetes 1.34.2 or newer; resource.k8s.io/v1 from 1.34"
 SUPPORT = "AKS: supported Kubernetes versions"
+SHAPE = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){1,2}")
+MOST_BEHIND = 3  # minor versions that a node may be older than the API server
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -26,11 +28,11 @@ def shape_and_floor(context: Context) -> Iterator[Finding]:
     ]
     floor = context.facts.kubernetes.floor
     for path, version in places:
-        if not re.fullmatch(r"\d+\.\d+(\.\d+)?", version):
-            stripped = version.lstrip("vV")
+        if not SHAPE.fullmatch(version):
+            stripped = re.sub(r"(^|\.)0+(?=[0-9])", r"\1", version.strip().lstrip("vV"))
             hint = (
                 f'write "{stripped}"'
-                if re.fullmatch(r"\d+\.\d+(\.\d+)?", stripped)
+                if SHAPE.fullmatch(stripped)
                 else (f'write a version such as "{context.facts.kubernetes.default}"')
             )
             yield finding(
@@ -69,18 +71,46 @@ def shape_and_floor(context: Context) -> Iterator[Finding]:
             )
 
 
-def pools_not_above_cluster(context: Context) -> Iterator[Finding]:
+def pools_against_cluster(context: Context) -> Iterator[Finding]:
+    cluster = context.settings.cluster
+    if not SHAPE.fullmatch(context.version):
+        return
+    # The version of a cluster that exists is known only where the stack says it.
+    assumed = bool(cluster.existing) and cluster.kubernetes_version is None
     for _, path, pool in context.pools():
-        if pool.kubernetes_version and minor(pool.kubernetes_version) > context.minor > (0, 0):
+        version, where = pool.kubernetes_version or "", f"{path}.kubernetesVersion"
+        if not SHAPE.fullmatch(version):
+            continue
+        if _newer(version, context.version):
             yield finding(
                 "VER004",
-                "error",
-                f"{path}.kubernetesVersion",
-                pool.kubernetes_version,
-                f"a pool cannot be newer than its cluster ({context.version})",
-                "upgrade the cluster first, or lower the pool",
+                "warning" if assumed else "error",
+                where,
+                version,
+                f"the cluster's version is taken to be {context.version}, and a pool cannot be newer than its cluster"
+                if assumed
+                else f"a pool cannot be newer than its cluster ({context.version})",
+                "write the cluster's version as cluster.kubernetesVersion"
+                if assumed
+                else "upgrade the cluster first, or lower the pool",
                 "AKS: upgrade order",
             )
+        elif context.minor[0] == minor(version)[0] and context.minor[1] - minor(version)[1] > MOST_BEHIND:
+            yield finding(
+                "VER008",
+                "error",
+                where,
+                version,
+                f"a node is at most {MOST_BEHIND} minor versions older than the API server ({context.version})",
+                f'write "{context.minor[0]}.{context.minor[1] - MOST_BEHIND}" or later',
+                "Kubernetes: version skew policy",
+            )
+
+
+def _newer(pool: str, cluster: str) -> bool:
+    """Patches count where both are written: a minor alone is its latest patch."""
+    left, right = _numbers(pool), _numbers(cluster)
+    return left[:2] > right[:2] or (left[:2] == right[:2] and len(left) == len(right) == 3 and left > right)
 
 
 def long_term_support(context: Context) -> Iterator[Finding]:
@@ -129,4 +159,4 @@ def support_dates(context: Context) -> Iterator[Finding]:
         )
 
 
-CHECKS = (shape_and_floor, pools_not_above_cluster, long_term_support, long_term_only, support_dates)
+CHECKS = (shape_and_floor, pools_against_cluster, long_term_support, long_term_only, support_dates)
