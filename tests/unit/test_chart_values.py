@@ -96,7 +96,7 @@ def test_null_removes_a_default_but_not_a_section_that_the_templates_read() -> N
 
 def test_an_empty_map_does_not_take_a_default_away() -> None:
     assert seen(DRA, {"kubeletPlugin": {"affinity": {}}}) == [
-        ("no-effect", "kubeletPlugin.affinity", "null, to remove the default")
+        ("no-effect", "kubeletPlugin.affinity", "the entries that are wanted, or remove it")
     ]
     assert seen(DRA, {"kubeletPlugin": {"nodeSelector": {}}}) == []  # nothing is there to remove
 

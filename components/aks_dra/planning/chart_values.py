@@ -200,7 +200,7 @@ class _Checker:
 
     def no_effect(self, keys: tuple[str, ...], value: Any) -> ValueProblem:
         rule = "Helm merges maps: an empty one leaves the chart's default in place"
-        return self.problem(keys, value, "no-effect", rule, "null, to remove the default")
+        return self.problem(keys, value, "no-effect", rule, "the entries that are wanted, or remove it")
 
     def unknown(self, section: Section, keys: tuple[str, ...], value: Any) -> ValueProblem:
         retired = _rules().get(self.chart, {}).get("retired", {}).get(show(keys))

@@ -13,7 +13,7 @@ from typing import Any
 
 OVERRULED: Mapping[str, tuple[str, ...]] = {
     "dra-driver-nvidia-gpu": ("resources.computeDomains.enabled", "controller.affinity"),
-    "gpu-operator": ("toolkit.env",),
+    "gpu-operator": ("draDriver.computeDomains.enabled", "toolkit.env"),
     "nvidia-device-plugin": (),
 }
 """Paths at which the user's value counts; of a list, the user's entry of the same name."""

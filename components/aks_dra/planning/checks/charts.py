@@ -14,7 +14,8 @@ from aks_dra.planning.overrides import reconciled
 from aks_dra.planning.releases import package_values
 from aks_dra.settings import ChartSettings
 
-EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?", re.ASCII)
+NUMBER = r"(0|[1-9][0-9]*)"
+EXACT = re.compile(rf"v?{NUMBER}\.{NUMBER}\.{NUMBER}([-+][0-9A-Za-z.+-]+)?", re.ASCII)
 
 
 def _charts(context: Context) -> list[tuple[str, str, ChartSettings]]:
@@ -37,7 +38,7 @@ def sources_and_versions(context: Context) -> Iterator[Finding]:
                     "error",
                     f"{path}.version",
                     own.version,
-                    "a chart's version is exact: three numbers",
+                    "a chart's version is exact: three numbers, without leading zeros",
                     f"for example {row.default_version}",
                     "Helm: chart versions",
                 )

@@ -50,7 +50,7 @@ def origin(path: str) -> str:
 
 def shown(value: object) -> str:
     """A value as it is written in a stack file."""
-    return json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, str) else value
+    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _given(context: Context, chart: str) -> Mapping[str, Any]:
@@ -86,7 +86,9 @@ def driver_values(context: Context) -> Iterator[Finding]:
 
 
 def compute_domains(context: Context) -> Iterator[Finding]:
-    if value_at(_given(context, DRA), "resources.computeDomains.enabled") is not True:
+    by_operator = context.settings.gpu.dra_stack == "operator"
+    chart, path = (OPERATOR, "draDriver.computeDomains") if by_operator else (DRA, "resources.computeDomains")
+    if value_at(_given(context, chart), f"{path}.enabled") is not True:
         return
     sizes = [context.facts.vm_size(pool.vm_size) for pool in context.plan.pools]
     # Of Azure's sizes only the Grace ones, which are arm64, have NVLink between nodes.
@@ -96,7 +98,7 @@ def compute_domains(context: Context) -> Iterator[Finding]:
         yield finding(
             "CHT013",
             "warning",
-            f"{DRA}.resources.computeDomains.enabled",
+            f"{chart}.{path}.enabled",
             "true",
             "compute domains need NVLink between nodes, which these GPUs do not have on Azure "
             f"({products}); on an H200 without it the plugin crashed",

@@ -12,7 +12,11 @@ AKS_NAMES = "AKS: node pool names (learn.microsoft.com/azure/aks/create-node-poo
 DNS = "Kubernetes: object names (RFC 1123)"
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
-OUTPUT_TEXT = ("Calling __str__ on an Output", "<pulumi.output.Output", "Output[T]")
+# As Python, and the languages that a hosted component is called from, write it.
+OUTPUT_TEXT = (
+    "Calling __str__ on an Output", "<pulumi.output.Output", "Output[T]",
+    "Calling [toString] on an [Output", "Calling [ToString] on an [Output",
+)  # fmt: skip
 
 
 def pool_names(context: Context) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from aks_dra.planning.model import Finding
 
 HELM = "Helm: chart repositories and OCI registries"
 CHARTS = ("gpu-operator", "dra-driver-nvidia-gpu", "nvidia-device-plugin")
+HOST = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(:[0-9]+)?/", re.ASCII)
 SCHEMES = ("oci", "https", "http")
 
 
@@ -49,6 +50,10 @@ def _source(path: str, source: str, names: set[str]) -> Iterator[Finding]:
         if scheme is None and not source.startswith((".", "/")):
             rule, remedy = rule + ", and knows no aliases of `helm repo add`", "write the repository's https:// address"
         yield _wrong("CHT003", path, source, rule, remedy)
+    elif scheme is None and HOST.match(source):
+        rule = "without oci:// or https:// this is a folder, and it reads like the address of a registry"
+        remedy = f"write oci://{source}, or ./{source} for a folder of this name"
+        yield finding("CHT014", "warning", path, source, rule, remedy, HELM)
     elif scheme and scheme[1] == "oci" and colon:
         yield _wrong("CHT003", path, source, "a tag is the chart's version", "write it as version, without the tag")
 
