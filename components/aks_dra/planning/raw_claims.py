@@ -168,6 +168,9 @@ class _Reader:
         elif "exactly" not in entry and "firstAvailable" not in entry:
             rule = "a request says under exactly or firstAvailable what it asks for"
             self._say("RAW006", where, "", rule, "write exactly: {deviceClassName: NAME}")
+        elif entry.get("firstAvailable") == []:
+            rule = "firstAvailable has at least one alternative"
+            self._say("RAW006", where, "firstAvailable: []", rule, "write {name: NAME, deviceClassName: NAME} in it")
         if not entry.get("name"):
             self._say("RAW005", where, "", "a request has a name", "add name: gpu")
         name = str(entry.get("name", ""))

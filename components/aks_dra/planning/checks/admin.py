@@ -6,6 +6,7 @@ a claim. Kubernetes reads one key and one value and ignores all others in silenc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from aks_dra.planning.checks.context import Context, finding
@@ -13,6 +14,8 @@ from aks_dra.planning.model import Finding
 from aks_dra.planning.smoke import admin_namespace
 
 LABEL = "resource.kubernetes.io/admin-access"
+# With the prefix of an older version, a shortened one or none, and in other spellings.
+MEANT = re.compile(r"(.*/)?admin-access|((resource\.)?(kubernetes|k8s)\.io/)?admin[-_.]?access", re.IGNORECASE)
 SOURCE = "Kubernetes: adminAccess of a request, label resource.kubernetes.io/admin-access"
 
 
@@ -40,7 +43,7 @@ def labels(context: Context) -> Iterator[Finding]:
     for name, entry in context.settings.namespaces.items():
         for key, value in entry.labels.items():
             path = f"aks-dra:namespaces.{name}.labels.{key}"
-            if key != LABEL and key.endswith("/admin-access"):
+            if key != LABEL and MEANT.fullmatch(key):
                 yield finding(
                     "CLM015",
                     "error",

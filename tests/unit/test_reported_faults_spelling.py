@@ -1,0 +1,111 @@
+"""Faults that people met with settings in another tool's words, in another place, or in another shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.reported import errors, findings, only
+
+pytestmark = pytest.mark.unit
+POOL = "aks-dra:pools: {p: {vmSize: Standard_NC24ads_A100_v4, %s}}\n"
+HERE = "aks-dra:pools.p"
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "remedy"),
+    [
+        ("nodeTaints: ['a=b:NoSchedule']", "nodeTaints", "write taints"),
+        ("nodeLabels: {a: b}", "nodeLabels", "write labels"),
+        ("availabilityZones: ['1']", "availabilityZones", "write zones"),
+        ("orchestratorVersion: '1.36'", "orchestratorVersion", "write kubernetesVersion"),
+        ("gpuInstanceProfile: MIG1g", "gpuInstanceProfile", "write sharing.layout"),
+        ("gpuDriver: none", "gpuDriver", "write driver: operator for none, driver: aks for install"),
+        ("scaleSetPriority: Spot", "scaleSetPriority", "write spot: true"),
+        ("nodes: {minCount: 1}", "nodes.minCount", "write min"),
+        ("sharing: {flags: {renameByDefault: true}}", "sharing.flags",
+         "write rename for renameByDefault and strategy for migStrategy, beside mode"),
+        ("sharing: {renameByDefault: true}", "sharing.renameByDefault", "write rename"),
+        ("sharing: {resources: [{name: nvidia.com/gpu, rename: x}]}", "sharing.resources",
+         "write replicas, and rename: true for nvidia.com/gpu.shared; single resources get no name of their own"),
+        ("sharing: {mode: mig, layout: [{profiles: {}, mig-devices: {}}]}", "sharing.layout.0.mig-devices",
+         "write profiles"),
+        ("shering: {}", "shering", "did you mean sharing?"),
+    ],
+)  # fmt: skip
+def test_a_key_of_another_tool_is_answered_with_the_setting(tmp_path: Path, given: str, path: str, remedy: str) -> None:
+    body = POOL % given
+    assert errors(tmp_path, body) == [("SET001", f"{HERE}.{path}")]
+    assert only(tmp_path, body, "SET001").remedy == remedy
+
+
+def test_a_chart_and_a_repository_are_answered_with_the_source(tmp_path: Path) -> None:
+    body = "aks-dra:gpu: {charts: {operator: {chart: nvidia/gpu-operator, repo: https://helm.ngc.nvidia.com/nvidia}}}"
+    path = "aks-dra:gpu.charts.operator"
+    assert [(f.code, f.path, f.remedy) for f in findings(tmp_path, body)] == [
+        ("SET001", f"{path}.chart", "write source, the place of the charts; the package knows the chart's name"),
+        ("SET001", f"{path}.repo", "write source"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "message", "remedy"),
+    [
+        ("sharing: none", "sharing", "a map of settings is needed", "write {mode: exclusive}, or remove it"),
+        ("sharing: mps", "sharing", "a map of settings is needed", "write {mode: mps}"),
+        ("nodes: 3", "nodes", "a map of settings is needed", "write {count: 3}"),
+        ("taints: 'a=b:NoSchedule'", "taints", "a list is needed", 'write ["a=b:NoSchedule"]'),
+        ("taints: [{key: a, value: b, effect: NoSchedule}]", "taints.0", "text is needed", 'write "a=b:NoSchedule"'),
+        ("spot: 'yes'", "spot", "true or false is needed, without quotes", "write true"),
+        ("spot: []", "spot", "a map of settings or true or false is needed", "see docs/settings.md for the shape"),
+        ("maxSurge: 1.5", "maxSurge", "text or a whole number is needed", "see docs/settings.md for the shape"),
+        ("sharing: {mode: mig, layout: 3}", "sharing.layout", "text or a list is needed",
+         "see docs/settings.md for the shape"),
+        ("sharing: {mode: mig, layout: [{devices: 0, profiles: {}}]}", "sharing.layout.0.devices",
+         "'all' or a list is needed", "see docs/settings.md for the shape"),
+        ("sharing: {mode: mig, layout: [{devices: every, profiles: {}}]}", "sharing.layout.0.devices",
+         "this value is not among the allowed ones", "write 'all'"),
+        ("sharing: {mode: mig, layout: [{profiles: {1g.10gb: '7'}}]}", "sharing.layout.0.profiles.1g.10gb",
+         "a whole number is needed", "write 7 without quotes"),
+    ],
+)  # fmt: skip
+def test_a_value_of_another_shape_has_one_finding_at_its_place(
+    tmp_path: Path, given: str, path: str, message: str, remedy: str
+) -> None:
+    assert [(f.code, f.path, f.message, f.remedy) for f in findings(tmp_path, POOL % given)] == [
+        ("SET002", f"{HERE}.{path}", message, remedy)
+    ]
+
+
+def test_the_path_has_no_name_of_a_type(tmp_path: Path) -> None:
+    assert errors(tmp_path, "aks-dra:gpu: {extendedResources: {a: 1}}") == [
+        ("SET002", "aks-dra:gpu.extendedResources.a")
+    ]
+    assert errors(tmp_path, "aks-dra:gpu: {extendedResources: [a]}") == [("SET002", "aks-dra:gpu.extendedResources")]
+    # Keys that read like names of types stay what they are.
+    assert errors(tmp_path, "aks-dra:gpu: {extendedResources: {bool: 1, str: 2}}") == [
+        ("SET002", "aks-dra:gpu.extendedResources.bool"), ("SET002", "aks-dra:gpu.extendedResources.str")
+    ]  # fmt: skip
+
+
+def test_ranked_alternatives_are_at_least_one(tmp_path: Path) -> None:
+    body = POOL % "" + "aks-dra:claims: {ml: {c: {raw: {devices: {requests: [{name: gpu, firstAvailable: []}]}}}}}"
+    assert errors(tmp_path, body) == [("RAW006", "aks-dra:claims.ml.c.raw.devices.requests.0")]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "resource.k8s.io/admin-access", "resource.kubernetes.io/adminAccess", "resource.kubernetes.io/admin_access",
+        "kubernetes.io/admin-access", "admin-access", "Resource.kubernetes.io/admin-access", "adminaccess",
+    ],
+)  # fmt: skip
+def test_a_misspelt_label_for_admin_access_is_refused(tmp_path: Path, key: str) -> None:
+    body = f"aks-dra:namespaces: {{m: {{adminAccess: true, labels: {{{key}: 'true'}}}}}}"
+    assert ("CLM015", f"aks-dra:namespaces.m.labels.{key}") in errors(tmp_path, body)
+
+
+def test_other_labels_of_a_namespace_are_left_alone(tmp_path: Path) -> None:
+    labels = "{resource.kubernetes.io/admin-access: 'true', team: admin, example.com/adminaccess: x}"
+    assert findings(tmp_path, f"aks-dra:namespaces: {{m: {{labels: {labels}}}}}") == []
