@@ -404,3 +404,10 @@ def test_a_change_of_a_warning_can_be_acknowledged(tmp_path: Path) -> None:
     assert [(f.code, f.acknowledged) for f in findings if f.code == "CHG004"] == [("CHG004", "in the night")]
     assert later.warnings == tuple(f for f in findings if f.code != "CHG004" and f.severity == "warning")
     assert replace(later, findings=()).errors == ()
+
+
+def test_a_value_that_was_not_there_is_removed_again(tmp_path: Path) -> None:
+    (found,) = changes(tmp_path, T4 % "", T4 % ", spot: true")
+    assert found.remedy.startswith(
+        "remove it again and add a pool with the new value under another name, for example t4b"
+    )

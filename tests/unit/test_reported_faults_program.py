@@ -170,3 +170,20 @@ def test_a_label_that_is_no_text_is_refused_with_the_quoted_form(
     assert found[0].path.endswith(".tier")
     assert found[0].remedy == f"write {quoted}"
     assert [f for f in findings(tmp_path, place % quoted) if f.severity == "error"] == []
+
+
+def test_a_program_may_hand_over_a_setting_as_json_text() -> None:
+    text = json.dumps({"a": {"vmSize": T4, "labels": {"team": "ml"}}})
+    assert (
+        DraClusterArgs(cluster=ACCESS, pools=text).settings
+        == DraClusterArgs(cluster=ACCESS, pools=json.loads(text)).settings
+    )
+    with pytest.raises(pulumi.RunError, match=r"LOAD021 aks-dra:pools\n  this text is not JSON: Expecting value"):
+        DraClusterArgs(cluster=ACCESS, pools='{"a": ')
+
+
+def test_a_setting_that_contains_itself_is_refused_in_words() -> None:
+    pools: dict[str, Any] = {"a": {"vmSize": T4}}
+    pools["b"] = pools
+    with pytest.raises(pulumi.RunError, match=r"SET004 aks-dra:pools\.b\n  a value contains itself"):
+        DraClusterArgs(cluster=ACCESS, pools=pools)

@@ -11,6 +11,7 @@ from tests.unit.reported import OPERATOR, cluster, errors, findings, only, relea
 
 pytestmark = pytest.mark.unit
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3%s}}\n"
+T4_SIZE = "Standard_NC4as_T4_v3"
 POOL_VERSION = "aks-dra:pools.t4.kubernetesVersion"
 EXISTING = (
     "aks-dra:cluster: {existing: /subscriptions/00000000-1111-2222-3333-444444444444/resourceGroups/rg/providers/"
@@ -105,3 +106,24 @@ def test_the_operators_driver_has_a_version_that_dra_works_with(tmp_path: Path, 
 def test_a_branch_is_the_version_of_precompiled_images(tmp_path: Path) -> None:
     driver = "{charts: {operator: {values: {driver: {version: '580', usePrecompiled: true}}}}}"
     assert findings(tmp_path, f"aks-dra:gpu: {driver}\n" + T4 % "") == []
+
+
+@pytest.mark.parametrize(
+    ("gpu", "of_pool", "allocation", "warned"),
+    [
+        ("legacyRequests: dra", "1.35", "dra", True), ("extendedResources: true", "1.35.6", "dra", True),
+        ("legacyRequests: dra", "1.37", "dra", False), ("legacyRequests: dra", "1.35", "devicePlugin", False),
+        ("legacyRequests: devicePlugin", "1.35", "dra", False),
+    ],
+)  # fmt: skip
+def test_nodes_that_do_not_read_the_claim_of_an_extended_resource_are_said(
+    tmp_path: Path, gpu: str, of_pool: str, allocation: str, warned: bool
+) -> None:
+    pool = f"vmSize: Standard_NC40ads_H100_v5, allocation: {allocation}, kubernetesVersion: '{of_pool}'"
+    body = cluster("1.37") + (
+        f"aks-dra:gpu: {{{gpu}}}\n"
+        f"aks-dra:pools: {{p: {{{pool}, sharing: {{mode: mig, layout: all-1g.12gb}}}}, t4: {{vmSize: {T4_SIZE}}}}}\n"
+    )
+    expected = [("EXT007", "aks-dra:pools.p.kubernetesVersion")] if warned else []
+    assert [found for found in warnings(tmp_path, body) if found[0] == "EXT007"] == expected
+    assert errors(tmp_path, body) == []

@@ -21,6 +21,7 @@ from aks_dra.planning.previous import Previous
 from aks_dra.settings import Settings
 from aks_dra.settings.loader import Loaded
 from aks_dra.settings.parse import locate, settings_from_values
+from aks_dra.settings.plain import MAX_DEPTH
 
 # How pulumi's Output answers str(): the text that ends up in names built with f-strings.
 OUTPUT_TEXT = "Calling __str__ on an Output[T] is not supported"
@@ -142,15 +143,19 @@ def _output_problems(values: Mapping[Any, Any]) -> list[str]:
     return problems
 
 
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _leaves(value: Any, path: str, above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every value that is no container. One that contains itself has a finding of its own later."""
+    if isinstance(value, Mapping | list | tuple) and (id(value) in above or len(above) > MAX_DEPTH):
+        return
+    above = (*above, id(value))
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if isinstance(key, pulumi.Output) or (isinstance(key, str) and OUTPUT_TEXT in key):
                 yield f"{path or 'settings'} (a key)", key
             else:
-                yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+                yield from _leaves(inner, f"{path}.{key}" if path else str(key), above)
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):
-            yield from _leaves(inner, f"{path}[{index}]")
+            yield from _leaves(inner, f"{path}[{index}]", above)
     else:
         yield path, value

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from aks_dra.planning.model import Finding, printable
+from aks_dra.settings.jsontext import NotJson, loads, looks_like_object
 from aks_dra.settings.loader import UNKNOWN, Loaded
 from aks_dra.settings.mistakes import NAMESPACE, SOURCE, findings_of, shown_path
 from aks_dra.settings.plain import Reader
@@ -67,9 +68,23 @@ def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding
 
 
 def settings_from_values(values: Mapping[str, Any]) -> tuple[Settings | None, tuple[Finding, ...]]:
-    """The same from plain values (camelCase or snake_case keys, no `aks-dra:` prefix)."""
+    """The same from plain values (camelCase or snake_case keys, no `aks-dra:` prefix).
+
+    A whole setting may be JSON text, as it is in a stack file: `pulumi.Config().require("pools")` gives it so.
+    """
+    findings: list[Finding] = []
+    given: dict[Any, Any] = {}
+    for key, value in values.items():
+        try:
+            given[key] = loads(value) if isinstance(value, str) and looks_like_object(value) else value
+        except NotJson as reason:
+            message, remedy = f"this text is not JSON: {reason}", "hand over the value itself"
+            shown = printable(value if len(value) <= 80 else value[:77] + "...")
+            findings.append(Finding("LOAD021", "error", shown_path((str(key),)), message, shown, remedy, SOURCE))
+    if findings:
+        return None, tuple(findings)
     reader = Reader()
-    plain = reader.read(values)
+    plain = reader.read(given)
     if reader.problems:
         return None, tuple(_not_plain(reader))
     try:

@@ -54,6 +54,10 @@ def changed_fields(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[st
     return [key for key in found if key not in SPOT_DETAILS or "scaleSetPriority" not in found]
 
 
+def _back(old: str) -> str:
+    return "remove it again" if old == "nothing" else f"put {old} back"
+
+
 def shown(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {shown(inner)}" for key, inner in sorted(value.items()))
@@ -113,9 +117,9 @@ def fixed_fields(context: Context, before: Previous, now: Previous) -> Iterator[
 
 def _other_pool(path: str, name: str, proposal: str, old: str) -> str:
     if path == "aks-dra:testPool":
-        return f"put {old} back, or give testPool another name as well, for example {proposal}"
+        return f"{_back(old)}, or give testPool another name as well, for example {proposal}"
     return (
-        f"put {old} back and add a pool with the new value under another name, for example {proposal}; move the "
+        f"{_back(old)} and add a pool with the new value under another name, for example {proposal}; move the "
         f"workloads, drain {name}, then remove it. allowReplace: true replaces {name} with all that runs on it"
     )
 
@@ -164,7 +168,7 @@ def _unknown(path: str, name: str, field: str, old: PreviousPool, new: PreviousP
         path,
         from_to(old.inputs.get(field), new.inputs.get(field)),
         f"whether Azure changes {field} of pool {name} in place is not known here; it may refuse it",
-        f"put {shown(old.inputs.get(field))} back, or try it on a pool that may be lost",
+        f"{_back(shown(old.inputs.get(field)))}, or try it on a pool that may be lost",
         row.source if row and row.source != "not known" else "aks-dra: facts, pool_field (not verified)",
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from aks_dra.planning import names
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
+from aks_dra.planning.cluster import minor
 from aks_dra.planning.extended import IMPLICIT, package_names
 from aks_dra.planning.model import Finding
 
@@ -170,4 +171,26 @@ def _advertising(context: Context, resource: str) -> list[str]:
     return [pool.name for pool in context.plan.pools if resource in pool.extended_resources]
 
 
-CHECKS = (spelling, one_class_each, package_classes, either_kind_of_node)
+def older_nodes(context: Context) -> Iterator[Finding]:
+    """The scheduler makes the claim of such a pod, and a kubelet with the gate off does not read it."""
+    need = context.facts.kubernetes.needs["extended_resource_name"]
+    asked = sorted({resource for _, _, resource in _given(context)})
+    if context.settings.gpu.legacy_requests == "dra":
+        asked.append(names.LEGACY_RESOURCE)
+    if not asked or context.lacks("extended_resource_name"):
+        return
+    for name, path, pool in context.pools():
+        if pool.allocation == "dra" and (0, 0) < minor(pool.kubernetes_version or "") < minor(need.minimum):
+            yield finding(
+                "EXT007",
+                "warning",
+                f"{path}.kubernetesVersion",
+                pool.kubernetes_version,
+                f"nodes below Kubernetes {need.minimum} do not prepare devices for pods that ask for {asked[0]} "
+                "(inferred from the kubelet's code), and the scheduler does not know",
+                f"upgrade the pool to {need.minimum} or later, or keep such pods off pool {name}",
+                "Kubernetes: kubelet, feature gate DRAExtendedResource",
+            )
+
+
+CHECKS = (spelling, one_class_each, package_classes, either_kind_of_node, older_nodes)
