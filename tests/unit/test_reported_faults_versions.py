@@ -127,3 +127,29 @@ def test_nodes_that_do_not_read_the_claim_of_an_extended_resource_are_said(
     expected = [("EXT007", "aks-dra:pools.p.kubernetesVersion")] if warned else []
     assert [found for found in warnings(tmp_path, body) if found[0] == "EXT007"] == expected
     assert errors(tmp_path, body) == []
+
+
+MINIMUM = """
+[driver_minimum.gpu_allocation]
+version = "%s"
+what = "GPUs"
+source = "a test"
+verified = %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("minimum", "verified", "version", "expected"),
+    [
+        ("570.158.01", "true", "570.100.1", "error"), ("570.158.01", "true", "570.158.01", ""),
+        ("570.158.01", "true", "580.1", ""), ("570.158.01", "false", "566.1.1", "warning"),
+        ("570.158.01", "true", "566.1.1", "error"), ("R570", "true", "565.1.1", "error"), ("next", "true", "565.1", ""),
+    ],
+)  # fmt: skip
+def test_the_lowest_driver_is_a_row_of_the_facts(
+    tmp_path: Path, minimum: str, verified: str, version: str, expected: str
+) -> None:
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "own.toml").write_text(MINIMUM % (minimum, verified))
+    body = f"aks-dra:facts: own.toml\naks-dra:gpu: {{driverVersion: '{version}'}}\n" + T4 % ""
+    assert [f.severity for f in findings(tmp_path, body) if f.code == "DRV011"] == ([expected] if expected else [])

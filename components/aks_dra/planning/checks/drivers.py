@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.checks.installed import OPERATOR, PAIRS
-from aks_dra.planning.model import Finding
+from aks_dra.planning.model import Finding, Severity
 from aks_dra.planning.overrides import value_at
 from aks_dra.planning.pools import driver_owner
 
@@ -76,15 +76,18 @@ def version_serves(context: Context) -> Iterator[Finding]:
             )
             yield finding("DRV010", "warning", path, version, message, remedy, DRIVER_IMAGES)
         by_chart = gpu.dra_stack == "chart" and any(pool.allocation == "dra" for pool in served)
-        if by_chart and 0 < _branch(version) < int(minimum.version):
+        if by_chart and _older(version, minimum.version):
             message = f"{minimum.what} need driver {minimum.version} or later"
-            remedy = f"write a version of branch {minimum.version} or later, or remove it"
-            yield finding("DRV011", "error", path, version, message, remedy, minimum.source)
+            remedy = f"write version {minimum.version} or later, or remove it"
+            severity: Severity = "error" if minimum.verified else "warning"
+            yield finding("DRV011", severity, path, version, message, remedy, minimum.source)
 
 
-def _branch(version: str) -> int:
-    first = version.split(".")[0].split("-")[0]
-    return int(first) if first.isdecimal() else 0
+def _older(version: str, minimum: str) -> bool:
+    """Compared as far as both go: 570 is not older than 570.158."""
+    left, right = ([int(part) for part in re.findall(r"\d+", text.partition("-")[0])] for text in (version, minimum))
+    shared = min(len(left), len(right))
+    return left[:shared] < right[:shared]
 
 
 def kernel_modules(context: Context) -> Iterator[Finding]:

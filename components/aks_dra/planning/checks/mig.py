@@ -231,7 +231,7 @@ def owner_can(context: Context) -> Iterator[Finding]:
                 f"{path}.vmSize",
                 size.name,
                 "AKS documents its partitioning (gpuInstanceProfile) for A100, H100 and H200 sizes, not for this one",
-                "let the operator own the driver, or take such a size",
+                "take such a size" + ("" if size.grid else ", or let the operator own the driver"),
                 "AKS: gpu-multi-instance.md",
             )
         if owner == "aks" and family and _known(pool, family) and instance_profile(pool.sharing, family) is None:
