@@ -16,21 +16,21 @@ HERE = "aks-dra:pools.p"
 @pytest.mark.parametrize(
     ("given", "path", "remedy"),
     [
-        ("nodeTaints: ['a=b:NoSchedule']", "nodeTaints", "write taints"),
-        ("nodeLabels: {a: b}", "nodeLabels", "write labels"),
-        ("availabilityZones: ['1']", "availabilityZones", "write zones"),
-        ("orchestratorVersion: '1.36'", "orchestratorVersion", "write kubernetesVersion"),
-        ("gpuInstanceProfile: MIG1g", "gpuInstanceProfile", "write sharing.layout"),
+        ("nodeTaints: ['a=b:NoSchedule']", "nodeTaints", "did you mean taints?"),
+        ("nodeLabels: {a: b}", "nodeLabels", "did you mean labels?"),
+        ("availabilityZones: ['1']", "availabilityZones", "did you mean zones?"),
+        ("orchestratorVersion: '1.36'", "orchestratorVersion", "did you mean kubernetesVersion?"),
+        ("gpuInstanceProfile: MIG1g", "gpuInstanceProfile", "did you mean sharing.layout?"),
         ("gpuDriver: none", "gpuDriver", "write driver: operator for none, driver: aks for install"),
         ("scaleSetPriority: Spot", "scaleSetPriority", "write spot: true"),
-        ("nodes: {minCount: 1}", "nodes.minCount", "write min"),
+        ("nodes: {minCount: 1}", "nodes.minCount", "did you mean min?"),
         ("sharing: {flags: {renameByDefault: true}}", "sharing.flags",
          "write rename for renameByDefault and strategy for migStrategy, beside mode"),
-        ("sharing: {renameByDefault: true}", "sharing.renameByDefault", "write rename"),
+        ("sharing: {renameByDefault: true}", "sharing.renameByDefault", "did you mean rename?"),
         ("sharing: {resources: [{name: nvidia.com/gpu, rename: x}]}", "sharing.resources",
          "write replicas, and rename: true for nvidia.com/gpu.shared; single resources get no name of their own"),
         ("sharing: {mode: mig, layout: [{profiles: {}, mig-devices: {}}]}", "sharing.layout.0.mig-devices",
-         "write profiles"),
+         "did you mean profiles?"),
         ("shering: {}", "shering", "did you mean sharing?"),
     ],
 )  # fmt: skip
@@ -45,7 +45,7 @@ def test_a_chart_and_a_repository_are_answered_with_the_source(tmp_path: Path) -
     path = "aks-dra:gpu.charts.operator"
     assert [(f.code, f.path, f.remedy) for f in findings(tmp_path, body)] == [
         ("SET001", f"{path}.chart", "write source, the place of the charts; the package knows the chart's name"),
-        ("SET001", f"{path}.repo", "write source"),
+        ("SET001", f"{path}.repo", "did you mean source?"),
     ]
 
 

@@ -7,6 +7,7 @@ worth a finding: the one whose inside was looked at, or else all of them in one 
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -87,7 +88,7 @@ def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.55)
         remedy = f"did you mean {close[0]}?" if close else "known keys: " + ", ".join(sorted(known))
         if model and (here := written_here(model.__name__, name)):
-            remedy = f"write {here}"
+            remedy = f"did you mean {here}?" if re.fullmatch(r"[\w.]+", here) else f"write {here}"
         return Finding("SET001", "error", shown, "there is no such setting", _short(given), remedy, SOURCE)
     message = TEXTS.get(kind, detail["msg"].removeprefix("Value error, "))
     remedy = _in_shape(kind, given, target) or SHAPE
