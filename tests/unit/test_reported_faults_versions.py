@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.planning_help import planned
+from tests.unit.planning_help import found, planned
 from tests.unit.reported import OPERATOR, cluster, errors, findings, only, release, warnings
 
 pytestmark = pytest.mark.unit
@@ -153,3 +153,17 @@ def test_the_lowest_driver_is_a_row_of_the_facts(
     (tmp_path / "stacks" / "own.toml").write_text(MINIMUM % (minimum, verified))
     body = f"aks-dra:facts: own.toml\naks-dra:gpu: {{driverVersion: '{version}'}}\n" + T4 % ""
     assert [f.severity for f in findings(tmp_path, body) if f.code == "DRV011"] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("lts", "today", "message"),
+    [
+        (False, "2026-11-30", ""), (False, "2026-12-01", "standard support ended on 2026-11-30"),
+        (True, "2026-12-01", ""), (True, "2027-12-01", "long-term support ended on 2027-11-30"),
+    ],
+)  # fmt: skip
+def test_the_end_of_the_support_that_a_cluster_has_is_said(tmp_path: Path, lts: bool, today: str, message: str) -> None:
+    plan = "lts: true, tier: Premium, " if lts else ""
+    body = f"aks-dra:cluster: {{kubernetesVersion: '1.34', {plan}access: {{azureRbac: true}}}}\n"
+    said = [f.message for f in found(tmp_path, body, access=False, today=today)]
+    assert said == ([message] if message else [])

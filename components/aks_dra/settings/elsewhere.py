@@ -39,7 +39,8 @@ ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     "Sharing": {
         "flags": "rename for renameByDefault and strategy for migStrategy, beside mode", "renamebydefault": "rename",
         "resources": "replicas, and rename: true for nvidia.com/gpu.shared; single resources get no name of their own",
-        "migstrategy": "strategy", "timeslicing": "mode: timeSlicing, replicas and rename", "mps": "mode: mps and replicas",
+        "migstrategy": "strategy", "timeslicing": "mode: timeSlicing, replicas and rename",
+        "mps": "mode: mps and replicas",
         "timeslicingconfig": "interval", "timeslice": "interval", "profile": "layout", "profiles": "layout",
         "defaultactivethreadpercentage": "activeThreadPercentage",
         "defaultpinneddevicememorylimit": "pinnedMemoryLimit",

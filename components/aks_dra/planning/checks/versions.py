@@ -145,16 +145,17 @@ def long_term_only(context: Context) -> Iterator[Finding]:
 
 def support_dates(context: Context) -> Iterator[Finding]:
     row = context.facts.kubernetes.versions.get(".".join(context.version.split(".")[:2]))
-    if not context.today or row is None or not row.eol or context.settings.cluster.lts:
-        return
-    if context.today > row.eol:
+    long_term = context.settings.cluster.lts
+    end = (row.lts_eol if long_term else row.eol) if row else ""
+    if context.today and row and end and context.today > end:
         yield finding(
             "VER006",
             "warning",
             "aks-dra:cluster.kubernetesVersion",
             context.version,
-            f"standard support ended on {row.eol}",
-            f'move to "{context.facts.kubernetes.default}", or set cluster.lts with tier Premium',
+            f"{'long-term' if long_term else 'standard'} support ended on {end}",
+            f'move to "{context.facts.kubernetes.default}"'
+            + ("" if long_term else ", or set cluster.lts with tier Premium"),
             row.source,
         )
 
