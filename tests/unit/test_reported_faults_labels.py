@@ -108,3 +108,14 @@ def test_the_tag_by_which_aks_runs_a_device_plugin_itself_is_refused(tmp_path: P
     assert findings(tmp_path, pool % (allocation, key, "'false'")) == []
     shared = f"aks-dra:tags: {{{key}: 'true'}}\naks-dra:pools: {{p: {{vmSize: Standard_NC4as_T4_v3}}}}"
     assert errors(tmp_path, shared) == [("LAB012", f"aks-dra:tags.{key}")]
+
+
+def test_nodes_without_the_operators_operands_have_no_driver_of_its(tmp_path: Path) -> None:
+    body = (
+        "aks-dra:pools: {p: {vmSize: Standard_NC4as_T4_v3, driver: %s, labels: {nvidia.com/gpu.deploy.operands: '%s'}}}"
+    )
+    path = "aks-dra:pools.p.labels.nvidia.com/gpu.deploy.operands"
+    assert warnings(tmp_path, body % ("operator", "false")) == [("LAB013", path)]
+    assert errors(tmp_path, body % ("operator", "false")) == []
+    assert findings(tmp_path, body % ("operator", "true")) == []
+    assert findings(tmp_path, body % ("aks", "false")) == []

@@ -178,3 +178,10 @@ def test_a_registry_without_its_scheme_is_said(tmp_path: Path) -> None:
 def test_a_charts_version_has_no_leading_zero(tmp_path: Path) -> None:
     body = "aks-dra:gpu: {charts: {operator: {version: v26.07.0}}}\n"
     assert errors(tmp_path, body) == [("CHT001", "aks-dra:gpu.charts.operator.version")]
+
+
+@pytest.mark.parametrize("pool", [T4, T4_PLUGIN % "", A100 % (", driver: aks", "all-1g.10gb")])
+def test_the_operators_policy_is_not_taken_away(tmp_path: Path, pool: str) -> None:
+    body = stack("operator", {"clusterPolicy": {"deployCR": False}}, pool)
+    assert errors(tmp_path, body) == [("CHT025", f"{OPERATOR}.clusterPolicy.deployCR")]
+    assert findings(tmp_path, stack("operator", {"clusterPolicy": {"deployCR": True}}, pool)) == []

@@ -14,6 +14,7 @@ from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.checks.mig import GUIDE, nearest_layout
 from aks_dra.planning.gates import feature_gates
 from aks_dra.planning.model import Finding
+from aks_dra.planning.pools import driver_owner
 
 WHOLE = "all-disabled"
 MANAGER = "GPU Operator: MIG manager, label nvidia.com/mig.config"
@@ -90,4 +91,20 @@ def spot(context: Context) -> Iterator[Finding]:
                 )
 
 
-CHECKS = (mig_config, plugin_config, spot)
+def operands(context: Context) -> Iterator[Finding]:
+    """This label survives the operator's reconcile, and takes the driver that the pool's devices come from."""
+    key = "nvidia.com/gpu.deploy.operands"
+    for _, path, pool in context.pools():
+        if pool.labels.get(key) == "false" and driver_owner(context.settings, pool) == "operator":
+            yield finding(
+                "LAB013",
+                "warning",
+                f"{path}.labels.{key}",
+                "false",
+                "the operator runs nothing on these nodes then, the driver that it owns included, and no device appears",
+                "remove it, or acknowledge this where you install the driver yourself",
+                "NVIDIA/gpu-operator v26.7.0 controllers/state_manager.go",
+            )
+
+
+CHECKS = (mig_config, plugin_config, spot, operands)

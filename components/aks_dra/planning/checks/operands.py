@@ -161,4 +161,18 @@ def _asks(term: Any) -> str:
     return ""
 
 
-CHECKS = (feature_discovery, mig_layouts, plugin_strategy, control_plane)
+def cluster_policy(context: Context) -> Iterator[Finding]:
+    off = value_at(context.settings.gpu.charts.operator.values, "clusterPolicy.deployCR") is False
+    if off and context.settings.gpu.dra_stack == "chart":
+        yield finding(
+            "CHT025",
+            "error",
+            f"{OPERATOR}.clusterPolicy.deployCR",
+            "false",
+            "without a ClusterPolicy the operator runs nothing: no driver, no toolkit, no label that others select on",
+            "remove it; with gpu.draStack: operator the package makes a GPUCluster instead",
+            "GPU Operator: ClusterPolicy",
+        )
+
+
+CHECKS = (cluster_policy, feature_discovery, mig_layouts, plugin_strategy, control_plane)
