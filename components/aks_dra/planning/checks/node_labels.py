@@ -101,7 +101,7 @@ def operands(context: Context) -> Iterator[Finding]:
                 "warning",
                 f"{path}.labels.{key}",
                 "false",
-                "the operator runs nothing on these nodes then, the driver that it owns included, and no device appears",
+                "the operator runs nothing on these nodes then, its driver included, and no device appears",
                 "remove it, or acknowledge this where you install the driver yourself",
                 "NVIDIA/gpu-operator v26.7.0 controllers/state_manager.go",
             )
