@@ -185,3 +185,31 @@ def test_the_operators_policy_is_not_taken_away(tmp_path: Path, pool: str) -> No
     body = stack("operator", {"clusterPolicy": {"deployCR": False}}, pool)
     assert errors(tmp_path, body) == [("CHT025", f"{OPERATOR}.clusterPolicy.deployCR")]
     assert findings(tmp_path, stack("operator", {"clusterPolicy": {"deployCR": True}}, pool)) == []
+
+
+OLD = "source: https://helm.ngc.nvidia.com/nvidia, version: 25.8.0, values"
+SYSTEM = {"matchExpressions": [{"key": "kubernetes.azure.com/mode", "operator": "In", "values": ["system"]}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"required": [SYSTEM]}),
+        ({"podAntiAffinity": {"x": []}}, {"required": [SYSTEM], "podAntiAffinity": {"x": []}}),
+        ({"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+         {"required": [SYSTEM], "preferredDuringSchedulingIgnoredDuringExecution": []}),
+        (required("example.com/own"),
+         {"required": [{"matchExpressions": [{"key": "example.com/own", "operator": "Exists"}]}]}),
+    ],
+)  # fmt: skip
+def test_an_old_charts_controller_never_falls_back_to_the_charts_control_plane_node(
+    tmp_path: Path, given: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    body = stack("draDriver", {"controller": {"affinity": given}}, T4).replace(
+        "draDriver: {values", f"draDriver: {{{OLD}"
+    )
+    assert errors(tmp_path, body) == []
+    affinity = dict(release(tmp_path, body, "dra-driver-nvidia-gpu").values["controller"]["affinity"])
+    node = dict(affinity.pop("nodeAffinity"))
+    terms = node.pop("requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"]
+    assert {"required": terms, **node, **affinity} == expected

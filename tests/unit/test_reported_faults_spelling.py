@@ -109,3 +109,19 @@ def test_a_misspelt_label_for_admin_access_is_refused(tmp_path: Path, key: str) 
 def test_other_labels_of_a_namespace_are_left_alone(tmp_path: Path) -> None:
     labels = "{resource.kubernetes.io/admin-access: 'true', team: admin, example.com/adminaccess: x}"
     assert findings(tmp_path, f"aks-dra:namespaces: {{m: {{labels: {labels}}}}}") == []
+
+
+def test_the_spec_of_a_claim_in_place_of_a_templates_is_told_from_it(tmp_path: Path) -> None:
+    claim = "{devices: {requests: [{name: gpu, exactly: {deviceClassName: a100-80gb}}]}}"
+    body = POOL % "" + "aks-dra:claims: {ml: {c: {%s raw: {spec: %s}}}}"
+    (found,) = findings(tmp_path, body % ("", claim))
+    assert (found.code, found.path) == ("RAW005", "aks-dra:claims.ml.c.raw.spec")
+    assert found.remedy.startswith("write spec: {spec: {devices: …}}; or shareAcross: pods")
+    assert findings(tmp_path, body % ("shareAcross: pods,", claim)) == []
+    assert findings(tmp_path, body % ("", f"{{spec: {claim}}}")) == []
+
+
+def test_json_text_inside_a_setting_is_told_from_a_name(tmp_path: Path) -> None:
+    body = 'aks-dra:pools: {p: \'{"vmSize": "Standard_NC4as_T4_v3"}\'}'
+    assert errors(tmp_path, body) == [("SET002", "aks-dra:pools.p")]
+    assert only(tmp_path, body, "SET002").remedy == "write it as YAML, without the quotes around it"

@@ -45,9 +45,21 @@ def reconciled(chart: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -
             agreed = joined(mine, list(given), path in OVERRULED[chart])
         elif isinstance(mine, bool) != isinstance(given, bool) or isinstance(mine, dict) != isinstance(given, Mapping):
             continue  # a value of another type has a finding of its own
+        elif isinstance(mine, dict):
+            # Helm merges maps, so what the user does not say would be the chart's default and not ours.
+            agreed = merged(mine, given)
         _set(left, path, agreed)
         _set(right, path, agreed)
     return left, right
+
+
+def merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Theirs over ours, key by key at every level."""
+    result = dict(ours)
+    for key, value in theirs.items():
+        mine = result.get(key)
+        result[key] = merged(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
+    return result
 
 
 def joined(ours: list[Any], theirs: list[Any], overruled: bool) -> list[Any]:

@@ -130,6 +130,11 @@ class _Reader:
             kind = given
         self._check(raw, {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA, "spec": {"*": _ANY}}, where)
         spec = _map(raw.get("spec"))
+        if kind == "ResourceClaimTemplate" and "devices" in spec and "spec" not in spec:
+            rule = "a template holds the spec of its claims in a spec of its own"
+            remedy = "write spec: {spec: {devices: …}}; or shareAcross: pods, which makes one ResourceClaim of it"
+            self._say("RAW005", f"{where}.spec", "devices", rule, remedy)
+            return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
         if kind == "ResourceClaimTemplate":
             self._check(spec, {"spec": {"*": _ANY}, "metadata": _METADATA}, f"{where}.spec")
             return kind, dict(_map(raw.get("metadata"))), dict(_map(spec.get("spec"))), f"{where}.spec.spec"

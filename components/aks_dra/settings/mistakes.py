@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 
 from aks_dra.planning.model import Finding
 from aks_dra.settings.elsewhere import written_here
+from aks_dra.settings.jsontext import looks_like_object
 from aks_dra.settings.stack import Settings
 
 NAMESPACE = "aks-dra"
@@ -126,6 +127,8 @@ def _truth(given: Any) -> str:
 def _in_shape(kind: str, given: Any, model: type[BaseModel] | None) -> str:
     """The value as it was probably meant, where another shape says the same."""
     name = model.__name__ if model else ""
+    if kind in NEEDED and isinstance(given, str) and looks_like_object(given):
+        return "write it as YAML, without the quotes around it"
     if kind == "tuple_type" and isinstance(given, str):
         return f'write ["{given}"]'
     if name == "Nodes" and isinstance(given, int) and not isinstance(given, bool):
