@@ -116,6 +116,53 @@ def test_a_refusal_shows_the_place() -> None:
     assert found.text.endswith("^")
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "remedy"),
+    [
+        ("$C.multiprocessors.compareTo(quantity('14')) >= 0", "unguarded",
+         "test first that it is there: 'multiprocessors' in device.capacity['gpu.nvidia.com'] &&"),
+        ("$A.addressingMode == 'HMM'", "unguarded",
+         "test first that it is there: 'addressingMode' in device.attributes['gpu.nvidia.com'] &&"),
+        ("device.attributes[device.driver].addressingMode == 'HMM'", "unguarded",
+         "test first that it is there: 'addressingMode' in device.attributes[device.driver] &&"),
+        ("$A.cudaComputeCapability >= '8.0'", "version_as_string",
+         "write .cudaComputeCapability.compareTo(semver('8.0.0')) >= 0"),
+        ("'8.0' < $A.cudaComputeCapability", "version_as_string",
+         "write .cudaComputeCapability.compareTo(semver('8.0.0')) > 0"),
+        ("$A.cudaComputeCapability.isGreaterThan(semver('8.0'))", "raises",
+         "a version has three numbers: write semver('8.0.0')"),
+        ("$A.driverVersion.isGreaterThan(semver('R570'))", "raises",
+         "R570 is no version: write one of three numbers, e.g. semver('8.0.0')"),
+        ("$C.memory.isGreaterThan(quantity('20 GB'))", "raises", "20 GB is no quantity: write quantity('20Gi')"),
+        ("semver($A.cudaComputeCapability).isGreaterThan(semver('8.0.0'))", "raises",
+         "the driver publishes a version or a quantity: leave semver() or quantity() around the attribute out"),
+        ("$A.type = 'gpu'", "refused", "an equality is written ==; Kubernetes would refuse the object"),
+        ("$A.type == 'gpu' and $A.brand == 'Nvidia'", "refused",
+         "'and' is written &&; Kubernetes would refuse the object"),
+        ("$A.type == \u2018gpu\u2019", "refused",
+         "write plain quotes (') instead of typographic ones; Kubernetes would refuse the object"),
+        (" ", "refused", "write a condition, e.g. device.attributes['gpu.nvidia.com'].type == 'gpu'"),
+    ],
+)  # fmt: skip
+def test_the_remedy_is_the_text_to_write(text: str, kind: str, remedy: str) -> None:
+    assert problems(text)[kind].remedy == remedy
+
+
+def test_the_operator_is_the_one_that_was_written() -> None:
+    assert problems("$A.cudaComputeCapability >= '8.0'")["version_as_string"].text == (
+        "cudaComputeCapability is a version: >= '8.0' compares it with a text, which raises and aborts scheduling on "
+        "every node"
+    )
+
+
+def test_a_device_of_another_driver_that_lacks_its_own_attribute_is_not_told_to_be_nvidias() -> None:
+    other = Device("g", "fpga.example.com", {}, {})
+    text, driver = "device.attributes['fpga.example.com'].family == 'agilex'", "device.driver == 'fpga.example.com'"
+    assert problems(text, FPGA, other, before=(driver,))["unguarded"].remedy == (
+        "test first that it is there: 'family' in device.attributes['fpga.example.com'] &&"
+    )
+
+
 def test_the_version_is_heeded() -> None:
     [found] = lint("device.allowMultipleAllocations", WHOLE, (1, 35))
     assert found.kind == "unknown_field"

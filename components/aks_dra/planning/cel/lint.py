@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from aks_dra.planning.cel import semver
+from aks_dra.planning.cel import advice, semver
 from aks_dra.planning.cel.engine import Program, Result, RuntimeProblem, Undecided, compile_expression
 from aks_dra.planning.cel.guards import IS_NVIDIA
 from aks_dra.planning.cel.references import Reference, References
@@ -50,7 +50,7 @@ def lint(
     """
     program = compile_expression(expression, kubernetes_minor)
     if isinstance(program, CompileError):
-        return [_refused(program, kubernetes_minor)]
+        return [_refused(expression, program, kubernetes_minor)]
     planned = distinct(devices)
     earlier = [found for text in before if isinstance(found := compile_expression(text, kubernetes_minor), Program)]
     names = list(_names(program, Vocabulary(planned)))
@@ -58,7 +58,9 @@ def lint(
     return list(dict.fromkeys([*names, *behaviour]))
 
 
-def _refused(error: CompileError, minor: tuple[int, int]) -> SelectorProblem:
+def _refused(expression: str, error: CompileError, minor: tuple[int, int]) -> SelectorProblem:
+    if not expression.strip():
+        return SelectorProblem("refused", "error", "the expression is empty", advice.against_refusal(expression))
     shown = f"{error.text} (line {error.line}, column {error.column})"
     if "kubernetes.Quantity" in error.text and "overload" in error.text:
         remedy = "compare capacities with quantities: .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)"
@@ -75,7 +77,7 @@ def _refused(error: CompileError, minor: tuple[int, int]) -> SelectorProblem:
                 "pin a pod to a pool by the pool's label (nodeSelector)"
             )
         return SelectorProblem("unknown_field", "error", f"device has no {field[1]}: {shown}", remedy)
-    remedy = "correct the expression; Kubernetes would refuse the object"
+    remedy = advice.against_refusal(expression)
     return SelectorProblem("refused", "error", f"{shown}\n{error.caret}".rstrip(), remedy)
 
 
@@ -133,14 +135,15 @@ def _risky(reference: Reference, known: Vocabulary) -> Iterator[SelectorProblem]
     if reference.part != "attributes":
         return
     if (domain, name) in known.versions and texts:
-        exact = texts[0]
+        exact, operator = texts[0], reference.operators[0]
         if semver.is_semver(exact, normalize=True):
             exact = semver.parse(exact, normalize=True).text()
+        effect = "is always true" if operator == "!=" else "raises and aborts scheduling on every node"
         yield SelectorProblem(
             "version_as_string",
             "error",
-            f"{name} is a version: == '{texts[0]}' raises and aborts scheduling on every node, != is always true",
-            f"write .{name}.compareTo(semver('{exact}')) == 0",
+            f"{name} is a version: {operator} '{texts[0]}' compares it with a text, which {effect}",
+            f"write .{name}.compareTo(semver('{exact}')) {'==' if operator == 'in' else operator} 0",
         )
     if domain == GPU_DRIVER and name in {"uuid", "parentUUID"} and texts:
         yield SelectorProblem(
@@ -172,7 +175,7 @@ def _behaviour(
     if raised and not explained:
         device, answer = next(iter(raised.items()))
         assert isinstance(answer, RuntimeProblem)
-        yield _raises(device, answer, severity)
+        yield _raises(program, device, answer, severity)
         if severity == "error":
             return
     if explained:
@@ -186,25 +189,21 @@ def _after(before: Sequence[Program], program: Program, device: Device) -> Resul
     return program.evaluate(device)
 
 
-def _raises(device: Device, answer: RuntimeProblem, severity: Literal["error", "warning"]) -> SelectorProblem:
+def _raises(
+    program: Program, device: Device, answer: RuntimeProblem, severity: Literal["error", "warning"]
+) -> SelectorProblem:
     where = f"on a device like {device.name} of {device.driver}"
     if "could not be converted to bool" in answer.text:
         return SelectorProblem(
             "non_boolean", severity, f"not a condition {where}: {answer.text}", "compare the value with something"
         )
     effect = "and that aborts scheduling on every node while such a device is free"
-    missing = re.fullmatch(r"no such key: (.*)", answer.text)
-    if missing is None:
-        remedy = "test the type of the device first, or use the function for the type of the value"
+    name = advice.missing_key(answer.text)
+    if not name:
+        remedy = advice.against_error(program.expression)
         return SelectorProblem("raises", severity, f"raises '{answer.text}' {where}, {effect}", remedy)
-    if device.driver != GPU_DRIVER:
-        remedy = f"begin with {IS_NVIDIA} &&"
-    elif missing[1] in {"profile", "parentUUID"}:
-        remedy = f"test first: {IS_NVIDIA} && device.attributes['{GPU_DRIVER}'].type == 'mig' &&"
-    else:
-        domain = STANDARD_DOMAIN if missing[1] in Vocabulary(()).attributes[STANDARD_DOMAIN] else GPU_DRIVER
-        remedy = f"test first that it is there: '{missing[1]}' in device.attributes['{domain}'] &&"
-    return SelectorProblem("unguarded", severity, f"{missing[1]} is missing {where}: {answer.text}, {effect}", remedy)
+    remedy = advice.against_missing(program, name, device.driver)
+    return SelectorProblem("unguarded", severity, f"{name} is missing {where}: {answer.text}, {effect}", remedy)
 
 
 def _matching(answers: dict[Device, Result], named: set[Kind]) -> Iterator[SelectorProblem]:

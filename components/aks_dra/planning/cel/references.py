@@ -10,7 +10,8 @@ from aks_dra.planning.cel import syntax
 
 Part = Literal["attributes", "capacity"]
 _PARTS: dict[str, Part] = {"device.attributes": "attributes", "device.capacity": "capacity"}
-_COMPARISONS = {"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"}
+# Each with what it is when its sides change places.
+_COMPARISONS = {"_==_": "==", "_!=_": "!=", "_<_": ">", "_<=_": ">=", "_>_": "<", "_>=_": "<="}
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Reference:
     domain: str  # "" for device.driver's
     name: str
     compared_with: tuple[str, ...] = ()  # constant texts
+    operators: tuple[str, ...] = ()  # of each: "==", ">=" …, "in" for a list of them
 
 
 class References:
@@ -40,7 +42,8 @@ class References:
         for node in self._nodes:
             found = self._lookup(node)
             if found:
-                yield Reference(*found, compared_with=tuple(compared.get(node.id, ())))
+                pairs = compared.get(node.id, ())
+                yield Reference(*found, tuple(text for _, text in pairs), tuple(operator for operator, _ in pairs))
 
     def _lookup(self, node: Any) -> tuple[Part, str, str] | None:
         step = self._step(node)
@@ -83,25 +86,30 @@ class References:
             key = ""
         return None if key is None else (first, key)
 
-    def _comparisons(self) -> dict[int, list[str]]:
-        """By node, the constant texts that it is compared with."""
-        found: dict[int, list[str]] = {}
+    def _comparisons(self) -> dict[int, list[tuple[str, str]]]:
+        """By node, the constant texts that it is compared with, each behind its operator."""
+        found: dict[int, list[tuple[str, str]]] = {}
         for node in self._nodes:
             if not node.HasField("call") or len(node.call.args) != 2:
                 continue
             one, other = node.call.args
             if node.call.function in _COMPARISONS:
-                for side, constant in ((one, other), (other, one)):
+                turned = _COMPARISONS[node.call.function]
+                for side, constant, operator in (
+                    (one, other, node.call.function.strip("_")),
+                    (other, one, turned),
+                ):
                     text = syntax.string_constant(constant)
                     if text is not None:
-                        found.setdefault(self._resolved(side).id, []).append(text)
+                        found.setdefault(self._resolved(side).id, []).append((operator, text))
             elif node.call.function == "@in" and other.HasField("list"):
                 texts = [syntax.string_constant(element) for element in other.list.elements]
-                found.setdefault(self._resolved(one).id, []).extend(text for text in texts if text is not None)
+                pairs = [("in", text) for text in texts if text is not None]
+                found.setdefault(self._resolved(one).id, []).extend(pairs)
         return found
 
     def _compared_drivers(self) -> Iterator[str]:
         names = {node.id for node in self._nodes if node.HasField("ident") and node.ident.name == "device.driver"}
-        for identifier, texts in self._comparisons().items():
+        for identifier, pairs in self._comparisons().items():
             if identifier in names:
-                yield from texts
+                yield from (text for _, text in pairs)
