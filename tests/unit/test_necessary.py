@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aks_dra.simulate.command import read_workloads, without_cluster
-from aks_dra.simulate.model import PodResult
+from aks_dra.simulate.model import PodResult, Reason
 from aks_dra.simulate.show import as_document
 from tests.unit.planning_help import planned
 
@@ -110,3 +110,67 @@ def test_what_is_answered_is_plain_data(tmp_path: Path) -> None:
         "notes": [],
     }
     assert pod == expected
+
+
+MIXED = """
+aks-dra:pools:
+  t4: {vmSize: Standard_NC4as_T4_v3}
+  a100: {vmSize: Standard_NC24ads_A100_v4, sharing: {mode: mig, layout: all-1g.10gb}}
+"""
+
+
+def selecting(device_class: str, expression: str) -> str:
+    return CLAIMED.format(f'deviceClassName: {device_class}, selectors: [{{cel: {{expression: "{expression}"}}}}]')
+
+
+def test_a_selector_that_cannot_be_read_is_a_refusal_and_no_mismatch(tmp_path: Path) -> None:
+    text = "device.capacity['gpu.nvidia.com'].memory > 5"
+    (found,) = answers(tmp_path, MIXED, selecting("gpu.nvidia.com", text))
+    assert (found.status, found.reasons) == (
+        "cannot",
+        (
+            Reason(
+                "refused",
+                "the API server refuses a selector of claim g, request g: a capacity is compared without quantity(): "
+                "found no matching overload for '_>_' applied to '(kubernetes.Quantity, int)' (line 1, column 42)",
+                "compare capacities with quantities: .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)",
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "remedy"),
+    [
+        (
+            "device.capacity['gpu.nvidia.com'].multiprocessors.isGreaterThan(quantity('1'))",
+            "test first that it is there: 'multiprocessors' in device.capacity['gpu.nvidia.com'] &&",
+        ),
+        ("device.capacity['gpu.nvidia.com'].memmory.isGreaterThan(quantity('1'))", "did you mean memory?"),
+        (
+            "device.attributes['resource.kubernetes.io'].numaNode == 0",
+            "test first that it is there: 'numaNode' in device.attributes['resource.kubernetes.io'] &&",
+        ),
+    ],
+)
+def test_what_raises_is_said_once_with_what_to_write(tmp_path: Path, expression: str, remedy: str) -> None:
+    (found,) = answers(tmp_path, MIXED, selecting("gpu.nvidia.com", expression))
+    (reason,) = found.reasons
+    assert (found.status, reason.code, reason.remedy, found.notes) == ("cannot", "raises", remedy, ())
+    assert reason.text.startswith("a selector of the request for gpu.nvidia.com raises an error on Tesla T4 16384Mi")
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "said"),
+    [
+        ("", "may", 'admin access needs the label resource.kubernetes.io/admin-access: "true" on namespace default'),
+        ("aks-dra:namespaces: {default: {create: false}}", "may", "admin access needs the label"),
+        ("aks-dra:namespaces: {default: {}}", "cannot", "namespace default is not labelled for it"),
+        ("aks-dra:namespaces: {default: {adminAccess: true}}", "may", ""),
+    ],
+)
+def test_admin_access_needs_the_label_of_the_namespace(tmp_path: Path, more: str, status: str, said: str) -> None:
+    (found,) = answers(tmp_path, MIXED + more, CLAIMED.format("deviceClassName: t4, adminAccess: true"))
+    texts = [*(reason.text for reason in found.reasons), *found.notes]
+    assert (found.status, len(texts)) == (status, 1 if said else 0)
+    assert all(said in text for text in texts)

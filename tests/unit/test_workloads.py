@@ -99,6 +99,22 @@ def claim(request: str, version: str = "resource.k8s.io/v1") -> str:
             claim("{name: gpu, exactly: {deviceClassName: t4, selectors: ['true']}}"),
             "write a selector as cel: {expression: …}",
         ),
+        (
+            claim("{name: gpu, exactly: {deviceClass: t4}}"),
+            "w.yaml: ResourceClaim c: request gpu has no deviceClassName; deviceClass is no such field",
+        ),
+        (
+            claim("{name: gpu, firstAvailable: [{name: a, deviceClassName: t4}, {name: b}]}"),
+            "w.yaml: ResourceClaim c: request gpu has no deviceClassName",
+        ),
+        (
+            claim("{name: gpu, exactly: {deviceClassName: 4}}"),
+            "request gpu: deviceClassName is the name of a device class, this is 4",
+        ),
+        (
+            "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: x}\nspec: text",
+            "w.yaml: DeviceClass x: spec is a map, this is 'text'",
+        ),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{}]}\n---\n" * 2, "is also in w.yaml"),
         ("a: " + "[" * 70 + "]" * 70, "nested deeper than 60 levels"),
     ],

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from aks_dra.planning import names
 from aks_dra.planning.asks import IMPLICIT, Ask, ClaimAsks, Missing, PodAsks, tolerates
+from aks_dra.planning.cel import CompileError, compile_expression
 from aks_dra.planning.classes import CHART_CLASSES
 from aks_dra.planning.conditions import Tried, attempt
 from aks_dra.planning.counters import most_at_once
@@ -26,7 +27,7 @@ EXTENDED_SINCE = (1, 36)
 DEVICES_PER_CLAIM = 32
 Code = Literal[
     "class-missing", "template-missing", "claim-missing", "label", "taint", "no-match", "too-few", "too-many",
-    "raises", "attribute-missing", "resource", "resource-unmapped",
+    "raises", "refused", "attribute-missing", "resource", "resource-unmapped",
 ]  # fmt: skip
 
 
@@ -186,9 +187,19 @@ class Fleet:
                 for ask in unknown[:1]:
                     close = difflib.get_close_matches(ask.device_class, self.classes, n=1, cutoff=0.6)
                     yield Obstacle("class-missing", "", ask.device_class, ask=ask, hint=close[0] if close else "")
+                for ask in request.alternatives:
+                    yield from self._refused(claim, ask)
             asked = sum(min(ask.count for ask in request.alternatives) for request in claim.requests)
             if asked > DEVICES_PER_CLAIM:
                 yield Obstacle("too-many", "", claim.name, asked, DEVICES_PER_CLAIM)
+
+    def _refused(self, claim: ClaimAsks, ask: Ask) -> Iterable[Obstacle]:
+        """Selectors that cannot be read, of the request and of its class: the API server takes neither object."""
+        of_class = self.classes[ask.device_class].selectors if ask.device_class in self.classes else ()
+        for holder, texts in ((f"class {ask.device_class}", of_class), (f"claim {claim.name}", ask.selectors)):
+            for text in texts:
+                if isinstance(compile_expression(text, self.minor), CompileError):
+                    yield Obstacle("refused", "", holder, ask=ask, hint=text)
 
     def _on(self, pool: str, pod: PodAsks) -> Iterable[Obstacle]:
         labels = self.labels[pool]

@@ -5,6 +5,7 @@ Everything else is left to the API server, whose words are then in the report.
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import Any
 
@@ -37,7 +38,7 @@ def check_object(manifest: Manifest, version: str) -> None:
             raise WorkloadError(f"{where}: {title} has no {field}.devices")
         check_claim(where, title, inner["devices"])
     if kind == "DeviceClass":
-        _selectors(where, title, manifest.spec)
+        _selectors(where, title, _typed(where, f"{title}: spec", manifest.content.get("spec") or {}, dict))
 
 
 def check_claim(where: str, title: str, devices: dict[str, Any]) -> None:
@@ -59,12 +60,24 @@ def check_claim(where: str, title: str, devices: dict[str, Any]) -> None:
         if not all(item.get("name") for item in ranked):
             raise WorkloadError(f"{where}: {request}: every alternative needs a name")
         for item in ranked or [_typed(where, f"{request}: exactly", entry["exactly"], dict)]:
+            _class_named(f"{where}: {request}", item)
             count = item.get("count", 1)
             if not isinstance(count, int) or isinstance(count, bool) or count < 1:
                 raise WorkloadError(f"{where}: {request}: count is a whole number of 1 or more, this is {count!r}")
             _selectors(where, request, item)
     for entry in _each(where, f"{title}: devices.constraints", devices.get("constraints")):
         _typed(where, f"{title}: requests of a constraint", entry.get("requests") or [], list)
+
+
+def _class_named(title: str, item: dict[str, Any]) -> None:
+    name = item.get("deviceClassName")
+    if isinstance(name, str) and name:
+        return
+    if name is not None:
+        raise WorkloadError(f"{title}: deviceClassName is the name of a device class, this is {name!r:.80}")
+    others = [str(key) for key in item if key not in {*FIELDS_OF_EXACTLY, "name"}]
+    close = next((key for key in others if difflib.get_close_matches(key, ["deviceClassName"], 1, 0.6)), "")
+    raise WorkloadError(f"{title} has no deviceClassName" + (f"; {close} is no such field" if close else ""))
 
 
 def check_pod(title: str, template: dict[str, Any]) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aks_dra.planning.asks import pod_asks
+from aks_dra.planning.asks import PodAsks, pod_asks
 from aks_dra.planning.model import Plan
 from aks_dra.planning.necessary import Fleet
 from aks_dra.simulate import words
 from aks_dra.simulate.hints import with_hint
-from aks_dra.simulate.model import PodResult, Report
+from aks_dra.simulate.model import PodResult, Reason, Report
 from aks_dra.simulate.workloads import Workloads
 
 Key = tuple[str, str]
+LABEL = "resource.kubernetes.io/admin-access"
 
 
 def conditions_report(
@@ -21,28 +22,63 @@ def conditions_report(
 ) -> Report:
     """Each pod alone on an empty fleet. `why` says why no scheduler was asked."""
     notes = (f"no scheduler was asked ({why}): necessary conditions only, each pod as if alone", *workloads.notes)
-    pods = tuple(_results(fleet, workloads, claims, templates))
+    pods = tuple(_results(fleet, workloads, claims, templates, _labelled(plan, workloads)))
     version = ".".join(map(str, fleet.minor))
     return Report(f"{plan.project}/{plan.stack}", False, version, pods, notes)
 
 
+def _labelled(plan: Plan, workloads: Workloads) -> dict[str, bool]:
+    """By namespace, whether it is labelled for admin access, where that can be told."""
+    own = [entry.manifest for entry in plan.namespaces if entry.kind == "Namespace" and not entry.patch]
+    return {
+        str(manifest["metadata"]["name"]): (manifest["metadata"].get("labels") or {}).get(LABEL) == "true"
+        for manifest in (*own, *workloads.of_kind("Namespace"))
+    }
+
+
+def _looking_on(asks: PodAsks, labelled: Mapping[str, bool]) -> tuple[list[Reason], tuple[str, ...]]:
+    """Admin access needs the namespace's label: a refusal where it is known to lack it, else a note."""
+    claims = [c.name for c in asks.claims if any(a.admin for r in c.requests for a in r.alternatives)]
+    if not claims or labelled.get(asks.namespace):
+        return [], ()
+    if asks.namespace not in labelled:
+        return [], (f'admin access needs the label {LABEL}: "true" on namespace {asks.namespace}',)
+    text = f"claim {claims[0]} asks for admin access, and namespace {asks.namespace} is not labelled for it"
+    remedy = f"set aks-dra:namespaces.{asks.namespace}.adminAccess: true, or take a namespace that has it"
+    return [Reason("refused", text, remedy)], ()
+
+
 def _results(
-    fleet: Fleet, workloads: Workloads, claims: Mapping[Key, Any], templates: Mapping[Key, Any]
+    fleet: Fleet,
+    workloads: Workloads,
+    claims: Mapping[Key, Any],
+    templates: Mapping[Key, Any],
+    labelled: Mapping[str, bool],
 ) -> Iterator[PodResult]:
     for group in workloads.groups:
         for pod in group.pods:
             asks = pod_asks(pod.namespace, pod.name, pod.spec, claims, templates)
             judgement = fleet.judge(asks)
-            notes = words.rests_on(judgement)
-            for item in judgement.raising[:1]:
-                reason = words.raises(item)
-                notes = (*notes, f"while that device is free, {reason.text}; {reason.remedy}")
-            if judgement.verdict == "may":
-                possible = judgement.possible if asks.claims or asks.resources else ()
-                yield PodResult(group.title, pod.namespace, pod.name, "may", notes=notes, possible=possible)
-            else:
+            reasons: list[Reason] = []
+            if judgement.verdict == "cannot":
                 own = tuple(with_hint(item, claims, templates) for item in judgement.own)
                 reasons = (
                     [words.of_pod(item, fleet, asks) for item in own] if own else words.reasons(asks, judgement, fleet)
                 )
-                yield PodResult(group.title, pod.namespace, pod.name, "cannot", reasons=tuple(reasons), notes=notes)
+            refused, looking = _looking_on(asks, labelled)
+            reasons += refused
+            notes = (*words.rests_on(judgement), *looking)
+            if not any(reason.code == "raises" for reason in reasons):
+                for item in judgement.raising[:1]:
+                    reason = words.raises(item, fleet)
+                    notes = (*notes, f"while that device is free, {reason.text}; {reason.remedy}")
+            possible = judgement.possible if asks.claims or asks.resources else ()
+            yield PodResult(
+                group.title,
+                pod.namespace,
+                pod.name,
+                "cannot" if reasons else judgement.verdict,
+                reasons=tuple(reasons),
+                notes=notes,
+                possible=() if reasons else possible,
+            )

@@ -148,7 +148,7 @@ class Explainer:
         found = re.search(r"on device [^/\s]+/([^/\s]+)/([^:\s]+)", said)
         pool = self.seen.nodes.get(found[1], "") if found else ""
         raising = [item for item in judgement.raising if item.pool == pool] or judgement.raising
-        return words.raises(raising[0]) if raising else Reason("raises", said)
+        return words.raises(raising[0], self.fleet) if raising else Reason("raises", said)
 
     def occupied(self, asks: PodAsks, judgement: Judgement, said: str) -> Iterator[Reason]:
         """The pod could be on an empty pool: what is in its way now."""

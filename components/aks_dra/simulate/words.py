@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import yaml
 
 from aks_dra.planning.asks import IMPLICIT, Ask, PodAsks
+from aks_dra.planning.cel import lint
 from aks_dra.planning.conditions import in_words
 from aks_dra.planning.model import PlannedPool
 from aks_dra.planning.necessary import EXTENDED_SINCE, Fleet, Judgement, Obstacle
@@ -38,6 +39,12 @@ def of_pod(obstacle: Obstacle, fleet: Fleet, pod: PodAsks) -> Reason:
         if about.startswith("compute-domain-"):
             remedy = "ComputeDomains are not simulated: leave the claim out"
         return Reason(obstacle.code, f"device class {about} does not exist", remedy)
+    if obstacle.code == "refused":
+        problem = lint(hint, (), fleet.minor)[0]
+        where = f", request {obstacle.ask.name}" if obstacle.ask and about.startswith("claim ") else ""
+        return Reason(
+            obstacle.code, f"the API server refuses a selector of {about}{where}: {problem.text}", problem.remedy
+        )
     if obstacle.code == "too-many":
         text = f"claim {about} asks for {obstacle.wanted} devices; one claim holds at most {obstacle.there}"
         return Reason(obstacle.code, text, "use several claims")
@@ -88,7 +95,7 @@ def lacks(blocked: Mapping[str, tuple[Obstacle, ...]], fleet: Fleet) -> list[Rea
     worst = [item for item in of_devices.values() if item]
     raising = [item for item in worst if item.code == "raises"]
     if raising:
-        return [raises(raising[0])]
+        return [raises(raising[0], fleet)]
     unmapped = next((item for item in worst if item.code == "resource-unmapped"), None)
     if unmapped and all(item.code == "resource-unmapped" for item in worst):
         return [Reason(unmapped.code, f"no pool and no device class serves {unmapped.about}", advice(unmapped, fleet))]
@@ -154,18 +161,21 @@ def advice(item: Obstacle, fleet: Fleet) -> str:
     return "see what each class matches with `aks-dra plan`"
 
 
-def raises(item: Obstacle) -> Reason:
-    """A selector that raises on a device."""
+def raises(item: Obstacle, fleet: Fleet) -> Reason:
+    """A selector that raises on a device, with what the check of stack files would say to write instead."""
     assert item.tried is not None
     assert item.device is not None
-    error = item.tried.raises
-    name = error.removeprefix("no such key: ")
-    guard = f"put `'{name}' in device.attributes['{item.device.driver}'] &&` before it" if name != error else "guard it"
+    assert item.ask is not None
+    selector, about = item.tried.part, item.about
+    holder = f"class {about}" if selector in fleet.classes[about].selectors else f"the request for {about}"
     text = (
-        f"a selector of {item.about} raises an error on {describe_device(item.device)} (pool {item.pool}), which ends "
-        f"the pod's scheduling on every node: {error} in {item.tried.part}"
+        f"a selector of {holder} raises an error on {describe_device(item.device)} (pool {item.pool}), which ends "
+        f"the pod's scheduling on every node: {item.tried.raises} in {selector}"
     )
-    return Reason("raises", text, guard)
+    selectors = fleet.selectors(item.ask)
+    before = selectors[: selectors.index(selector)] if selector in selectors else ()
+    found = lint(selector, (item.device,), fleet.minor, before)
+    return Reason("raises", text, next((problem.remedy for problem in found if problem.severity == "error"), ""))
 
 
 def _ask(ask: Ask | None) -> str:
