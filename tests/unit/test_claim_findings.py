@@ -89,8 +89,35 @@ REFUSED = [
     ("{deviceClass: t4, tolerations: [{key: a, tolerationSeconds: 3}]}", "1.36", "CON010", ".tolerations.0", "error",
      "effect: NoExecute"),
     ("{deviceClass: t4, capacity: {memory: 10GB}}", "1.36", "CON012", ".capacity.memory", "error", "10Gi"),
-    ("{deviceClass: t4, capacity: {memry: 1Gi}}", "1.36", "CON013", ".capacity.memry", "warning",
+    ("{deviceClass: t4, capacity: {memry: 1Gi}}", "1.36", "CON013", ".capacity.memry", "error",
      "did you mean memory?"),
+    ("{firstAvailable: [{deviceClass: t4, capacity: {memry: 1Gi}}]}", "1.36", "CON013",
+     ".firstAvailable.0.capacity.memry", "warning", "did you mean memory?"),
+    ("{deviceClass: t4, capacity: {gpu.nvidia.com/memory: 1Gi}}", "1.36", "CON013", ".capacity.gpu.nvidia.com/memory",
+     "error", "so none is taken: write memory"),
+    ("{deviceClass: t4, capacity: {memory: 20Gi}}", "1.36", "CON015", ".capacity.memory", "error",
+     "no device that request gpu can get has more than 16384Mi of memory, so none is taken: write 16384Mi or less"),
+    ("{firstAvailable: [{deviceClass: t4, capacity: {memory: 20Gi}}, {deviceClass: t4}]}", "1.36", "CON015",
+     ".firstAvailable.0.capacity.memory", "warning", "write 16384Mi or less"),
+    # what all devices of a claim have in common, or differ in
+    ("{deviceClass: a100-80gb, count: 2, constraints: [{matchAttribute: gpu.nvidia.com/uuid}]}", "1.36", "CON016",
+     ".constraints.0.matchAttribute", "error", "every device has a value of its own"),
+    ("{requests: {a: {deviceClass: a100-80gb}, b: {deviceClass: gpu.nvidia.com}}, "
+     "constraints: [{matchAttribute: resource.kubernetes.io/pciBusID}]}", "1.36", "CON016",
+     ".constraints.0.matchAttribute", "error", "no node has 2 devices for request a, b"),
+    ("{deviceClass: mig.nvidia.com, count: 2, constraints: [{matchAttribute: gpu.nvidia.com/uuid}]}", "1.36", "CON016",
+     ".constraints.0.matchAttribute", "error", "every device has a value of its own"),
+    ("{deviceClass: a100-80gb, count: 2, constraints: [{distinctAttribute: gpu.nvidia.com/productName}]}", "1.36",
+     "CON017", ".constraints.0.distinctAttribute", "error", "no more than 1 value of gpu.nvidia.com/productName"),
+    # what the attribute is called
+    ("{deviceClass: t4, constraints: [{matchAttribute: pcieRoot}]}", "1.36", "CON005", ".constraints.0.matchAttribute",
+     "error", "write resource.kubernetes.io/pcieRoot"),
+    ("{deviceClass: t4, constraints: [{matchAttribute: gpu.nvidia.com/pciBusID}]}", "1.36", "CON007",
+     ".constraints.0.matchAttribute", "error", "write resource.kubernetes.io/pciBusID"),
+    ("{deviceClass: t4, constraints: [{matchAttribute: gpu.nvidia.com/memory}]}", "1.36", "CON007",
+     ".constraints.0.matchAttribute", "error", "memory is a capacity, and a constraint compares attributes"),
+    ("{deviceClass: a100-80gb, count: 2, constraints: [{matchAttribute: gpu.nvidia.com/parentUUID}]}", "1.36",
+     "CON007", ".constraints.0.matchAttribute", "error", "only MIG devices have it"),
     # configs
     ("{deviceClass: t4, config: [{requests: [gup], parameters: {NVIDIA, kind: GpuConfig}}]}", "1.36", "CFG002",
      ".config.0.requests.0", "error", "did you mean gpu?"),
@@ -176,7 +203,15 @@ ACCEPTED = [
     ("{firstAvailable: [{deviceClass: a100-80gb, all: true}]}", "1.36"),
     ("{firstAvailable: [{deviceClass: a100-80gb}, {deviceClass: t4}]}", "1.34"),
     ("{deviceClass: t4, tolerations: [{key: a, value: b}, {operator: Exists}]}", "1.36"),
-    ("{deviceClass: t4, capacity: {memory: 1Gi, gpu.nvidia.com/memory: 1Gi}}", "1.36"),
+    ("{deviceClass: t4, capacity: {memory: 1Gi}}", "1.36"),
+    ("{deviceClass: t4, capacity: {memory: 16Gi}}", "1.36"),
+    ("{deviceClass: t4, constraints: [{matchAttribute: gpu.nvidia.com/uuid}]}", "1.36"),
+    ("{deviceClass: a100-80gb, count: 2, constraints: [{matchAttribute: gpu.nvidia.com/driverVersion}]}", "1.36"),
+    ("{deviceClass: a100-80gb, count: 2, constraints: [{matchAttribute: gpu.nvidia.com/productName}]}", "1.36"),
+    ("{deviceClass: mig.nvidia.com, all: true, constraints: [{matchAttribute: resource.kubernetes.io/pciBusID}]}",
+     "1.36"),
+    ("{requests: {a: {deviceClass: a100-80gb}, b: {firstAvailable: [{deviceClass: a100-80gb}]}}, "
+     "constraints: [{matchAttribute: gpu.nvidia.com/uuid}]}", "1.36"),
     ("{deviceClass: mig.nvidia.com, count: 2, constraints: [{matchAttribute: gpu.nvidia.com/parentUUID}]}", "1.34"),
     ("{deviceClass: mig.nvidia.com, count: 2, constraints: [{distinctAttribute: gpu.nvidia.com/uuid}]}", "1.36"),
     ("{requests: {a: {deviceClass: a100-80gb}, b: {deviceClass: gpu.nvidia.com}}}", "1.36"),
@@ -196,6 +231,98 @@ ACCEPTED = [
 @pytest.mark.parametrize(("claim", "version"), ACCEPTED)
 def test_accepted(tmp_path: Path, claim: str, version: str) -> None:
     assert findings(tmp_path, claim.replace("NVIDIA", NVIDIA), version) == {}
+
+
+LARGE = """
+aks-dra:pools:
+  nd: {vmSize: Standard_ND96asr_v4, sharing: {mode: mig, layout: all-1g.5gb}}
+  nc: {vmSize: Standard_NC24ads_A100_v4, sharing: {mode: mig, layout: all-1g.10gb}}
+"""
+DYNAMIC = "aks-dra:pools: {h: {vmSize: Standard_NC80adis_H100_v5, sharing: {mode: dynamicMig}}}"
+NEVER_ALL = [
+    (LARGE, "{deviceClass: a100-40gb-1g.5gb, all: true}", "error", ".all",
+     "a node of pool nd has 56 of them, so the claim is never allocated"),
+    (LARGE, "{deviceClass: mig.nvidia.com, all: true}", "warning", ".all",
+     "a node of pool nd has 56 of them, and a claim too large ends its pod's scheduling as soon as the scheduler looks "
+     "at such a node"),
+    (LARGE, "{firstAvailable: [{deviceClass: a100-40gb-1g.5gb, all: true}, {deviceClass: mig.nvidia.com}]}", "warning",
+     ".firstAvailable.0.all", "a node of pool nd has 56 of them, so this alternative is never taken"),
+    (DYNAMIC, "{deviceClass: h100-nvl-1g.12gb.me, all: true}", "error", ".all",
+     "of the 14 that a node of pool h publishes, only 2 can exist at once, so the claim is never allocated"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pools", "claim", "severity", "below", "said"), NEVER_ALL)
+def test_every_device_or_none(tmp_path: Path, pools: str, claim: str, severity: str, below: str, said: str) -> None:
+    listed = [f for f in found(tmp_path, f"{pools}\naks-dra:claims: {{ml: {{c: {claim}}}}}") if f.code == "CLM021"]
+    rule = "all means every device that matches, at most 32 in a claim: "
+    assert [(f.severity, f.path, f.message) for f in listed] == [(severity, HERE + below, rule + said)]
+
+
+@pytest.mark.parametrize(
+    ("pools", "claim"),
+    [
+        (LARGE, "{deviceClass: a100-80gb-1g.10gb, all: true}"),
+        (LARGE, "{firstAvailable: [{deviceClass: mig.nvidia.com, all: true}]}"),
+        (DYNAMIC, "{deviceClass: h100-nvl-1g.12gb, all: true}"),
+        (DYNAMIC, "{deviceClass: h100-nvl, all: true}"),
+    ],
+)
+def test_every_device_where_a_node_can_give_all(tmp_path: Path, pools: str, claim: str) -> None:
+    assert found(tmp_path, f"{pools}\naks-dra:claims: {{ml: {{c: {claim}}}}}") == []
+
+
+def test_nothing_is_left_beside_every_device(tmp_path: Path) -> None:
+    both = "{requests: {a: {deviceClass: a100-80gb, all: true}, b: {deviceClass: a100-80gb}}}"
+    assert set(findings(tmp_path, both)) == {("CLM013", HERE)}
+    other = "{requests: {a: {deviceClass: t4, all: true}, b: {deviceClass: gpu.nvidia.com, adminAccess: true}}}"
+    labelled = "aks-dra:namespaces: {ml: {adminAccess: true}}"
+    assert findings(tmp_path, other, more=labelled) == {}
+
+
+def test_partitions_that_no_gpu_has_room_for_have_no_parent_in_common(tmp_path: Path) -> None:
+    claim = "{deviceClass: h100-nvl-3g.47gb, count: %d, constraints: [{matchAttribute: gpu.nvidia.com/parentUUID}]}"
+    assert found(tmp_path, f"{DYNAMIC}\naks-dra:claims: {{ml: {{c: {claim % 2}}}}}") == []
+    (said,) = found(tmp_path, f"{DYNAMIC}\naks-dra:claims: {{ml: {{c: {claim % 3}}}}}")
+    assert (said.code, said.message) == (
+        "CON016",
+        "no node has 3 devices for request gpu that have the same gpu.nvidia.com/parentUUID: no node has more than 2 "
+        "that go together",
+    )
+
+
+SHARED = """
+aks-dra:devices:
+  nic: {driver: nic.example.com, pools: [t4], allowMultipleAllocations: true, capacity: {bandwidth: 100G}}
+aks-dra:deviceClasses: {nic: {driver: nic.example.com}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("{deviceClass: nic, count: 5, capacity: {bandwidth: 20G}}", {}),
+        ("{deviceClass: nic, count: 5}", {}),
+        (
+            "{deviceClass: nic, count: 6, capacity: {bandwidth: 20G}}",
+            {
+                ("CLM009", HERE + ".count"): "error: no node has room for more than 5 devices of class nic, and a "
+                "claim is allocated on one node: write 5 or less, or take a larger VM size"
+            },
+        ),
+        (
+            "{deviceClass: nic, capacity: {bandwidth: 200G}}",
+            {
+                ("CON015", HERE + ".capacity.bandwidth"): "error: no device that request gpu can get has more than "
+                "100G of bandwidth, so none is taken: write 100G or less, or name a class of larger devices"
+            },
+        ),
+    ],
+)
+def test_a_device_that_is_shared_is_taken_more_than_once(
+    tmp_path: Path, claim: str, said: dict[tuple[str, str], str]
+) -> None:
+    assert findings(tmp_path, claim, more=SHARED) == said
 
 
 def test_the_limit_of_devices_is_32(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ from aks_dra.planning.checks import (
     sources,
     tenants,
     texts,
+    together,
     versions,
 )
 from aks_dra.planning.checks.context import Check, Context
@@ -66,6 +67,7 @@ CHECKS: tuple[Check, ...] = tuple(
         enough,
         admin,
         constraints,
+        together,
         configs,
         cdi,
         charts,

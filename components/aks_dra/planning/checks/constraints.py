@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 
 from aks_dra.planning.cel import quantity
+from aks_dra.planning.cel.vocabulary import Vocabulary
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
 from aks_dra.planning.claim_shape import Ask, ClaimShape, Constraint
-from aks_dra.planning.devices import GPU_DRIVER, MAYBE, STANDARD_DOMAIN, Device
-from aks_dra.planning.model import Finding
+from aks_dra.planning.devices import GPU_DRIVER, MAYBE, STANDARD_DOMAIN, Device, Unknown
+from aks_dra.planning.model import Finding, Severity
 from aks_dra.planning.other_devices import is_qualified
 
 API = "Kubernetes: resource.k8s.io/v1, constraints; tried"
 AZURE = "AKS: GPUs come through VMBus (ResourceSlice of an AKS node, 2026-08)"
+CAPACITY = "Kubernetes: allocator of dynamic-resource-allocation, consumable capacity"
+PARTITIONS_ONLY = {f"{GPU_DRIVER}/parentUUID", f"{GPU_DRIVER}/profile"}
 TAINT_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 TAINT_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 QUALIFIED = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?/[A-Za-z_]\w{0,31}", re.ASCII)
@@ -53,10 +57,8 @@ def _constraint(context: Context, claim: ClaimShape, constraint: Constraint) -> 
     if key == "distinctAttribute" and context.lacks("distinct_attribute"):
         yield _dropped(context, "CON004", "distinct_attribute", path, attribute, "is refused with a misleading text")
     if not QUALIFIED.fullmatch(attribute):
-        guess = f"{GPU_DRIVER}/{attribute}" if re.fullmatch(r"\w{1,32}", attribute) else f"{GPU_DRIVER}/parentUUID"
-        yield finding(
-            "CON005", "error", path, attribute, "an attribute is named with its domain", f"write {guess}", API
-        )
+        remedy = f"write {_with_domain(context, attribute)}"
+        yield finding("CON005", "error", path, attribute, "an attribute is named with its domain", remedy, API)
     elif attribute == f"{STANDARD_DOMAIN}/pcieRoot":
         yield finding(
             "CON006",
@@ -72,6 +74,27 @@ def _constraint(context: Context, claim: ClaimShape, constraint: Constraint) -> 
         yield from _published(context, claim, constraint, path, attribute)
 
 
+def _with_domain(context: Context, name: str) -> str:
+    """The attribute that was meant by a name without a domain."""
+    known = Vocabulary(context.matcher.devices).attributes
+    domains = [domain for domain, names in sorted(known.items()) if name in names]
+    if domains:
+        return f"{GPU_DRIVER if GPU_DRIVER in domains else domains[0]}/{name}"
+    return f"{GPU_DRIVER}/{name}" if re.fullmatch(r"\w{1,32}", name, re.ASCII) else f"{GPU_DRIVER}/parentUUID"
+
+
+def _instead(attribute: str, devices: tuple[Device, ...]) -> str:
+    """What to write for an attribute that none of the devices has."""
+    domain, _, name = attribute.partition("/")
+    known = {f"{d}/{n}" for device in devices for d, held in device.qualified_attributes().items() for n in held}
+    if any(name in device.qualified_capacity().get(domain, {}) for device in devices):
+        return f"{name} is a capacity, and a constraint compares attributes: {did_you_mean('', known, most=20)}"
+    if attribute in PARTITIONS_ONLY:
+        return "only MIG devices have it: ask for such, or remove the constraint"
+    elsewhere = sorted(d for d, names in Vocabulary(devices).attributes.items() if d != domain and name in names)
+    return f"write {elsewhere[0]}/{name}" if elsewhere else did_you_mean(attribute, known, most=20)
+
+
 def _published(
     context: Context, claim: ClaimShape, constraint: Constraint, path: str, attribute: str
 ) -> Iterator[Finding]:
@@ -81,16 +104,13 @@ def _published(
         devices = context.matcher.devices_of(context.claim_matches.matched(ask))
         having = [device for device in devices if name in device.qualified_attributes().get(domain, {})]
         if devices and not having:
-            known = {
-                f"{d}/{n}" for device in devices for d, held in device.qualified_attributes().items() for n in held
-            }
             yield finding(
                 "CON007",
                 "error",
                 path,
                 attribute,
                 f"no device that request {ask.reference} can get has this attribute, so the claim is never allocated",
-                did_you_mean(attribute, known, most=20),
+                _instead(attribute, devices),
                 "aks-dra: matching",
             )
         elif having and all(_maybe(device, domain, name) for device in having):
@@ -172,14 +192,16 @@ def _wrong_toleration(held: object) -> tuple[str, str] | None:
 
 def capacity(context: Context) -> Iterator[Finding]:
     for claim in context.claims:
-        for ask in claim.asks:
-            if ask.capacity and context.lacks("claim_capacity"):
-                path = ask.at("capacity")
-                yield _dropped(context, "CON011", "claim_capacity", path, dict(ask.capacity), "is dropped silently")
-            yield from _amounts(context, ask)
+        for request in claim.requests:
+            for ask in request.asks:
+                if ask.capacity and context.lacks("claim_capacity"):
+                    path = ask.at("capacity")
+                    yield _dropped(context, "CON011", "claim_capacity", path, dict(ask.capacity), "is dropped silently")
+                yield from _amounts(context, ask, "warning" if request.ranked else "error")
 
 
-def _amounts(context: Context, ask: Ask) -> Iterator[Finding]:
+def _amounts(context: Context, ask: Ask, severity: Severity) -> Iterator[Finding]:
+    """The scheduler passes a device by that has no capacity of the name, or less of it, whoever else uses it."""
     devices = context.matcher.devices_of(context.claim_matches.matched(ask))
     for name, amount in (ask.capacity or {}).items():
         path = f"{ask.at('capacity')}.{name}"
@@ -191,17 +213,33 @@ def _amounts(context: Context, ask: Ask) -> Iterator[Finding]:
             yield finding(
                 "CON012", "error", path, amount, "capacity is a Kubernetes quantity", "write e.g. 10Gi or 500m", API
             )
+            continue
         known = {key for device in devices for key in device.capacity}
-        if devices and name not in known and name.partition("/")[2] not in known:
+        if devices and name not in known:
+            plain = name.rpartition("/")[2]
             yield finding(
                 "CON013",
-                "warning",
+                severity,
                 path,
                 name,
-                f"no device that request {ask.reference} can get has a capacity of this name",
-                did_you_mean(name, known) if known else "remove it",
-                "aks-dra: matching",
+                f"no device that request {ask.reference} can get has a capacity of this name, so none is taken",
+                f"write {plain}" if plain in known else did_you_mean(name, known) if known else "remove it",
+                CAPACITY,
             )
+        elif devices:
+            held = [device.capacity.get(name) for device in devices]
+            amounts = [(quantity.parse(text), text) for text in held if isinstance(text, str)]
+            largest, shown = max(amounts, default=(Fraction(0), ""))
+            if amounts and not any(isinstance(text, Unknown) for text in held) and quantity.parse(amount) > largest:
+                yield finding(
+                    "CON015",
+                    severity,
+                    path,
+                    amount,
+                    f"no device that request {ask.reference} can get has more than {shown} of {name}, so none is taken",
+                    f"write {shown} or less, or name a class of larger devices",
+                    CAPACITY,
+                )
 
 
 CHECKS = (constraints, tolerations, capacity)
