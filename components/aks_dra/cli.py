@@ -178,6 +178,8 @@ def migrate(
         raise typer.Exit(1) from None
     for entry in road.advice:
         typer.echo(f"{entry.title}: {entry.text}")
+    for note in road.notes:
+        typer.echo(f"note: {note}")
     typer.echo(f"{len(written)} files in {folder}; begin with {folder / 'README.md'}")
 
 

@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 from aks_dra.cli import app
 from aks_dra.migrate.command import migrate
+from aks_dra.migrate.document import document
 from aks_dra.migrate.edit import Drop, Edit, EditError, Put, edited, flow
 from aks_dra.migrate.steps import MigrateError, Road, road
 from aks_dra.planning.from_file import plan_file
 from aks_dra.planning.previous import previous_of
-from aks_dra.simulate.reading import read_text
+from aks_dra.simulate.reading import WorkloadError, read_text
 from tests.unit.planning_help import stack
 
 pytestmark = pytest.mark.unit
@@ -278,6 +279,58 @@ def test_workloads_of_other_pools_and_without_gpus_are_left_alone(tmp_path: Path
         ("stays", "is not touched: old has no nvidia.com/mig-1g.10gb"),
     ]
     assert found.steps[1].changed is False
+
+
+def test_a_claim_that_the_pod_has_keeps_its_name(tmp_path: Path) -> None:
+    has = DEPLOYMENT.replace("RESOURCE", "nvidia.com/gpu").replace(
+        "    spec:\n", "    spec:\n      resourceClaims: [{name: gpu, resourceClaimName: nic}]\n"
+    )
+    [advice] = made(tmp_path, POOLS % ("1.36", T4, ""), has, claims=True).advice
+    assert advice.manifest is not None
+    assert advice.manifest["spec"]["template"]["spec"]["resourceClaims"] == [
+        {"name": "gpu", "resourceClaimName": "nic"},
+        {"name": "gpu-moved", "resourceClaimTemplateName": "t4"},
+    ]
+
+
+def test_workloads_of_one_name_do_not_come_to_share_a_gpu(tmp_path: Path) -> None:
+    one = DEPLOYMENT.replace("RESOURCE", "nvidia.com/gpu")
+    found = made(
+        tmp_path,
+        POOLS % ("1.36", T4, ", sharing: {mode: timeSlicing, replicas: 4}"),
+        one + "---" + one.replace("Deployment", "StatefulSet"),
+    )
+    assert [list(advice.claims) for advice in found.advice] == [["web-gpu"], ["web-gpu-moved"]]
+
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: train-}
+spec: {template: {spec: {restartPolicy: Never, containers: [{CONTAINER resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: big}
+"""
+
+
+def test_a_generated_name_is_no_name_to_delete_and_unknown_kinds_are_named(tmp_path: Path) -> None:
+    found = made(tmp_path, POOLS % ("1.36", T4, ""), JOB.replace("CONTAINER", "name: c,"), claims=True)
+    assert [advice.title for advice in found.advice] == ["Job default/train"]
+    said = "PyTorchJob big (w.yaml, document 2) is not looked at: which pods it makes is not known here"
+    assert found.notes[1:] == (said,)
+    text = document(found, Path("out"))
+    assert "# delete job train-… when it is done: kubectl get jobs -n default shows its whole name\n" in text
+    assert "kubectl create -n default -f out/workloads/default-job-train.manifest.yaml\n" in text
+    assert "kubectl delete job" not in text
+
+
+def test_a_container_without_a_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        WorkloadError, match=r"w\.yaml, document 1: Job train: it and each of its containers need a name"
+    ):
+        made(tmp_path, POOLS % ("1.36", T4, ""), JOB.replace("CONTAINER", ""), claims=True)
 
 
 BUDGETS = [

@@ -30,10 +30,9 @@ def migrate(
     """The road, the folder and the files written there. Raises MigrateError."""
     file = stack_file(stack)
     try:
-        manifests = read_files(list(workloads or ()))
+        found = road(file, pool, to, read_files(list(workloads or ())), claims, today)
     except WorkloadError as error:
         raise MigrateError(str(error)) from None
-    found = road(file, pool, to, manifests, claims, today)
     folder = out or Path(f"migrate-{found.stack}-{pool}")
     contents = {f"{step.name}.yaml": step.text for step in found.steps}
     for entry in found.advice:

@@ -114,7 +114,10 @@ def _commands(entry: Advice, folder: Path) -> list[str]:
     files = {name.split(".")[-2]: str(folder / "workloads" / name) for name in entry.files}
     if entry.workload in FIXED:
         again = files.get("manifest", entry.where.partition(",")[0])
-        return [f"kubectl delete {kind} {name} -n {space} --wait", f"kubectl create -n {space} -f {again}"]
+        delete = f"kubectl delete {kind} {name} -n {space} --wait"
+        if entry.generated:
+            delete = f"# delete {kind} {name}-… when it is done: kubectl get {kind}s -n {space} shows its whole name"
+        return [delete, f"kubectl create -n {space} -f {again}"]
     rollout = entry.workload in ROLLOUTS
     commands = []
     if entry.patch is not None:

@@ -15,7 +15,7 @@ from typing import Any
 from aks_dra.migrate.edit import Drop, Edit, EditError, Put, edited
 from aks_dra.migrate.pools import emptied, successor
 from aks_dra.migrate.project import plan_text
-from aks_dra.migrate.workloads import MINOR_OF_MAPPING, Advice, Fleet, advise
+from aks_dra.migrate.workloads import MINOR_OF_MAPPING, Advice, Fleet, advise, unknown
 from aks_dra.planning.checks.changes_pools import free_name
 from aks_dra.planning.cluster import minor
 from aks_dra.planning.model import Finding, Plan, PlannedPool
@@ -94,6 +94,7 @@ def road(
         claims=claims,
     )
     advice = advise(fleet, manifests)
+    notes += unknown(manifests)
     by_mapping = any(entry.kind == "unchanged" for entry in advice)
     move = maker.step("2-move", "move the workloads", _moving(settings, advice, by_mapping))
     elsewhere = _elsewhere(loaded, file, pool)

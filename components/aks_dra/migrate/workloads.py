@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from aks_dra.migrate.budgets import at, gentle_strategy
 from aks_dra.planning import names
 from aks_dra.planning.model import PlannedPool
-from aks_dra.simulate.reading import Manifest
+from aks_dra.simulate.reading import Manifest, WorkloadError
+from aks_dra.simulate.workloads import OBJECTS, WITHOUT_SAY
 
 # Where the pod's spec is, and what a patch can reach.
 POD_PATHS = {
@@ -33,6 +34,7 @@ FIXED = ("Pod", "Job")
 MINOR_OF_MAPPING = (1, 36)
 DEFAULT_NAMESPACE = "default"
 REFERENCE = "gpu"
+_NAMELESS = "it and each of its containers need a name"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,17 @@ class Fleet:
     last: bool  # the old pool is the last of the device plugin
     taken: set[str]  # claims there are, namespace/name
     claims: bool  # a claim also where the mapping would do
+
+
+def unknown(manifests: Sequence[Manifest]) -> tuple[str, ...]:
+    """Objects that may make pods of their own, which nothing here knows how to find."""
+    kinds = {*POD_PATHS, *WITHOUT_SAY, *(kind for _, kind in OBJECTS)}
+    return tuple(
+        f"{manifest.kind} {manifest.name or '(no name)'} ({manifest.where}) is not looked at: which pods it makes is "
+        "not known here"
+        for manifest in manifests
+        if manifest.kind not in kinds
+    )
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,7 @@ class Advice:
     patch: Mapping[str, Any] | None = None
     manifest: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    generated: bool = False  # the server adds to its name
 
     @property
     def title(self) -> str:
@@ -80,12 +94,22 @@ class Advice:
 def advise(fleet: Fleet, manifests: Sequence[Manifest]) -> tuple[Advice, ...]:
     """Advice for every workload that asks for what a device plugin advertises."""
     found = []
+    fleet = replace(fleet, taken=set(fleet.taken))  # with the shared claims of each workload
     for manifest in manifests:
         path = POD_PATHS.get(manifest.kind)
         spec = at(manifest.content, *path) if path else None
         if isinstance(spec, dict) and (asks := list(_asks(spec, fleet))):
+            if not _name(manifest) or any(not ask.container for ask in asks):
+                title = f"{manifest.where}: {manifest.kind} {_name(manifest)}"
+                raise WorkloadError(f"{title}: {_NAMELESS}")
             found.append(_advice(fleet, manifest, spec, asks, manifests))
     return tuple(found)
+
+
+def _name(manifest: Manifest) -> str:
+    """The name, or what a generated one begins with."""
+    prefix = manifest.metadata.get("generateName")
+    return manifest.name or (prefix.rstrip("-") if isinstance(prefix, str) else "")
 
 
 @dataclass(frozen=True)
@@ -105,7 +129,7 @@ def _asks(spec: Mapping[str, Any], fleet: Fleet) -> Iterator[_Ask]:
         for container in listed if isinstance(listed, list) else ():
             resources = at(container, "resources")
             limits, requests = (_map(at(container, "resources", part)) for part in ("limits", "requests"))
-            for resource in sorted({*limits, *requests}):
+            for resource in sorted(name for name in {*limits, *requests} if isinstance(name, str)):
                 known = resource in names_of_pool or resource.startswith(("nvidia.com/mig-", "nvidia.com/gpu."))
                 count = _count(limits.get(resource, requests.get(resource)))
                 if known and count:
@@ -113,7 +137,10 @@ def _asks(spec: Mapping[str, Any], fleet: Fleet) -> Iterator[_Ask]:
                     claims = tuple(
                         entry for entry in (own if isinstance(own, list) else ()) if isinstance(entry, Mapping)
                     )
-                    yield _Ask(section, str(container.get("name")), resource, count, resource in requests, claims)
+                    name = at(container, "name")
+                    yield _Ask(
+                        section, name if isinstance(name, str) else "", resource, count, resource in requests, claims
+                    )
 
 
 def _map(value: Any) -> Mapping[str, Any]:
@@ -135,7 +162,8 @@ def _advice(
     base: dict[str, Any] = {
         "workload": manifest.kind,
         "namespace": namespace,
-        "name": manifest.name,
+        "name": _name(manifest),
+        "generated": not manifest.name,
         "where": manifest.where,
     }
     pinned = str(at(spec, "nodeSelector", names.LABEL_AGENT_POOL) or "")
@@ -152,7 +180,7 @@ def _advice(
         )
         gentle = {"spec": {"strategy": strategy}} if strategy else None
         return Advice("unchanged", asks=shown, text=text, patch=gentle, notes=tuple(notes), **base)
-    claims, references = _claims(fleet, manifest, namespace, asks)
+    claims, references = _claims(fleet, manifest, namespace, asks, _claimed(spec))
     change = _pod_change(fleet, spec, asks, references, pinned)
     text = f"needs a claim: {reason}"
     whole = _whole(manifest, change, strategy)
@@ -194,8 +222,14 @@ def _class_for(fleet: Fleet, resource: str) -> str:
     return next((name for name in classes if profile and name.endswith(f"-{profile}")), classes[0] if classes else "")
 
 
+def _claimed(spec: Mapping[str, Any]) -> set[str]:
+    """What the pod calls the claims that it has already."""
+    listed = spec.get("resourceClaims")
+    return {str(at(entry, "name")) for entry in listed} if isinstance(listed, list) else set()
+
+
 def _claims(
-    fleet: Fleet, manifest: Manifest, namespace: str, asks: list[_Ask]
+    fleet: Fleet, manifest: Manifest, namespace: str, asks: list[_Ask], claimed: set[str]
 ) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str], tuple[str, str, str]]]:
     """Claims by name, and for each container and resource (reference, key, claim)."""
     shared = fleet.replicas > 1 or fleet.sharing in ("timeSlicing", "mps")
@@ -205,16 +239,20 @@ def _claims(
         device_class = _class_for(fleet, ask.resource)
         claim: dict[str, Any] = {"deviceClass": device_class}
         if shared:
-            name, claim["shareAcross"] = f"{manifest.name}-gpu", "pods"
+            name, claim["shareAcross"] = f"{_name(manifest)}-gpu", "pods"
         else:
             name = device_class if ask.count == 1 else f"{device_class}-x{ask.count}"
             if ask.count > 1:
                 claim["count"] = ask.count
-        while f"{namespace}/{name}" in fleet.taken:
+        while f"{namespace}/{name}" in fleet.taken and name not in claims:
             name += "-moved"
+        if shared:
+            fleet.taken.add(f"{namespace}/{name}")
         claims[name] = claim
         first = shared and references
         reference = next(iter(references.values()))[0] if first else REFERENCE + (f"-{number + 1}" if number else "")
+        while not first and reference in claimed:
+            reference += "-moved"
         key = "resourceClaimName" if shared else "resourceClaimTemplateName"
         references[ask.container, ask.resource] = (reference, key, name)
     return claims, references
