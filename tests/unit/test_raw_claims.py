@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aks_dra.planning import plan
 from aks_dra.settings.parse import settings_from_values
-from tests.unit.planning_help import found
+from tests.unit.planning_help import found, planned
 
 pytestmark = pytest.mark.unit
 
@@ -83,7 +83,13 @@ FAULTS = [
     (request("{name: gpu, exactly: {deviceClass: t4}}"), "RAW005", "devices.requests.0.exactly.deviceClass",
      "did you mean deviceClassName?"),
     (request("{name: gpu, exactly: {deviceClassName: t4, count: '1'}}"), "RAW005", "devices.requests.0.exactly.count",
-     "correct"),
+     "write 1, without quotes"),
+    (request("{name: gpu, exactly: {deviceClassName: t4, adminAccess: 'true'}}"), "RAW005",
+     "devices.requests.0.exactly.adminAccess", "write true, without quotes"),
+    (request("{name: gpu, exactly: {deviceClassName: t4, selectors: [{cel: 'true'}]}}"), "RAW005",
+     "devices.requests.0.exactly.selectors.0.cel", "write {expression: …}"),
+    (request("{name: gpu, exactly: {deviceClassName: t4, selectors: [{cel: {}}]}}"), "RAW005",
+     "devices.requests.0.exactly.selectors.0.cel", "write a selector as cel: {expression: …}"),
     (request("{name: gpu, exactly: {deviceClassName: t4, allocationMode: all}}"), "RAW005",
      "devices.requests.0.exactly.allocationMode", "All"),
     (request("{name: gpu, exactly: {deviceClassName: t4, capacity: {requests: {memory: 1}}}}"), "RAW005",
@@ -92,12 +98,13 @@ FAULTS = [
      "devices.requests.0.firstAvailable.0.adminAccess", "fields here"),
     (request("{name: a, exactly: {deviceClassName: t4}}, {name: a, exactly: {deviceClassName: t4}}"), "CLM020",
      "devices.requests.1", "rename one"),
-    (request("x"), "RAW005", "devices.requests.0", "kubectl explain"),
+    (request("x"), "RAW005", "devices.requests.0", "write {name: …, exactly: …, firstAvailable: …}"),
     ("{devices: {requests: {}}}", "RAW005", "devices.requests", "begin each entry"),
-    ("{devices: []}", "RAW005", "devices", "kubectl explain"),
+    ("{devices: []}", "RAW005", "devices", "write {requests: …, constraints: …, config: …}"),
     ("{device: {}}", "RAW005", "device", "did you mean devices?"),
     ("{kind: ResourceClaims, spec: {}}", "RAW003", "kind", "ResourceClaim, ResourceClaimTemplate"),
-    ("{kind: ResourceClaim, status: {}, spec: {}}", "RAW005", "status", "fields here"),
+    ("{kind: ResourceClaim, status: {}, spec: {}}", "RAW005", "status", "remove it"),
+    ("{kind: ResourceClaim, metadata: {uid: x}, spec: {}}", "RAW005", "metadata.uid", "remove it"),
     ("{kind: ResourceClaim, metadata: {name: d}, spec: {}}", "RAW004", "metadata.name", "remove name"),
     ("{apiVersion: resource.k8s.io/v1beta2, kind: ResourceClaim, spec: {}}", "RAW002", "apiVersion",
      "resource.k8s.io/v1"),
@@ -111,6 +118,41 @@ def test_faults_of_shape(tmp_path: Path, raw: str, code: str, below: str, remedy
     assert remedy in matching[0][2]
 
 
+def test_a_template_has_its_claim_one_level_below(tmp_path: Path) -> None:
+    devices = request("{name: gpu, exactly: {deviceClassName: t4}}")
+    right = "write spec: {spec: {devices: …}}"
+    assert said(tmp_path, f"{{kind: ResourceClaimTemplate, spec: {devices}}}") == [("RAW005", f"{RAW}.spec", right)]
+    assert said(tmp_path, f"{{spec: {devices}}}") == [
+        ("RAW005", f"{RAW}.spec", f"{right}, or add kind: ResourceClaim for one claim that pods share")
+    ]
+    assert said(tmp_path, f"{{kind: ResourceClaim, spec: {devices}}}") == []
+
+
+def test_a_selector_without_an_expression_is_said_once(tmp_path: Path) -> None:
+    raw = request("{name: gpu, exactly: {deviceClassName: t4, selectors: [{cel: {expression: ''}}]}}")
+    where = f"{RAW}.devices.requests.0.exactly.selectors.0.cel"
+    assert said(tmp_path, raw) == [("RAW005", where, "write a selector as cel: {expression: …}")]
+
+
+def test_null_is_a_field_that_is_not_there(tmp_path: Path) -> None:
+    """kubectl create --dry-run and kustomize write creationTimestamp: null."""
+    ask = "{deviceClassName: t4, selectors: null, tolerations: null, count: null}"
+    raw = (
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {creationTimestamp: null, labels: null}, "
+        f"status: null, spec: {{devices: {{requests: [{{name: gpu, exactly: {ask}}}], constraints: null}}}}}}"
+    )
+    assert said(tmp_path, raw) == []
+    body = f"aks-dra:pools: {{t4: {{vmSize: Standard_NC4as_T4_v3}}}}\naks-dra:claims: {{ml: {{c: {{raw: {raw}}}}}}}"
+    (claim,) = [entry.manifest for entry in planned(tmp_path, body).objects if entry.kind == "ResourceClaim"]
+    exactly = {"deviceClassName": "t4", "allocationMode": "ExactCount", "count": 1}
+    assert claim == {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "c", "namespace": "ml"},
+        "spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}},
+    }
+
+
 def test_a_claim_of_another_namespace_is_refused(tmp_path: Path) -> None:
     """Pods find claims of their own namespace only, so each namespace has its own."""
     raw = (
@@ -118,7 +160,7 @@ def test_a_claim_of_another_namespace_is_refused(tmp_path: Path) -> None:
         "spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: t4}}]}}}"
     )
     assert said(tmp_path, raw) == [
-        ("RAW004", f"{RAW}.metadata.namespace", "remove namespace, or move the claim to claims.other")
+        ("RAW004", f"{RAW}.metadata.namespace", "remove namespace, or move the claim to claims.other.c")
     ]
 
 

@@ -16,34 +16,11 @@ from typing import Any
 import yaml
 
 from aks_dra.planning.claim_shape import Ask, ClaimKind, ClaimShape, Config, Constraint, Request
+from aks_dra.planning.raw_forms import ANY, METADATA, MODE, SERVERS, SPEC, TEXT, fits, right_value, without_nulls
 from aks_dra.settings import ClaimSettings
 
 API = "resource.k8s.io/v1"
 _OLD = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
-_TEXT, _NUMBER, _FLAG, _MODE, _ANY = "text", "a whole number", "true or false", "ExactCount or All", ""
-_TOLERATION = {"key": _TEXT, "operator": _TEXT, "value": _TEXT, "effect": _TEXT, "tolerationSeconds": _NUMBER}
-_ASK: dict[str, Any] = {
-    "deviceClassName": _TEXT,
-    "selectors": [{"cel": {"expression": _TEXT}}],
-    "allocationMode": _MODE,
-    "count": _NUMBER,
-    "tolerations": [_TOLERATION],
-    "capacity": {"requests": {"*": _TEXT}},
-}
-_SPEC: dict[str, Any] = {
-    "devices": {
-        "requests": [
-            {
-                "name": _TEXT,
-                "exactly": {**_ASK, "adminAccess": _FLAG},
-                "firstAvailable": [{"name": _TEXT, **_ASK}],
-            }
-        ],
-        "constraints": [{"requests": [_TEXT], "matchAttribute": _TEXT, "distinctAttribute": _TEXT}],
-        "config": [{"requests": [_TEXT], "opaque": {"driver": _TEXT, "parameters": {"*": _ANY}}}],
-    }
-}
-_METADATA = {"name": _TEXT, "namespace": _TEXT, "labels": {"*": _TEXT}, "annotations": {"*": _TEXT}}
 KINDS: tuple[ClaimKind, ...] = ("ResourceClaim", "ResourceClaimTemplate")
 
 
@@ -68,14 +45,14 @@ def raw_shape(namespace: str, name: str, claim: ClaimSettings) -> tuple[ClaimSha
 class _Reader:
     def __init__(self, namespace: str, name: str, path: str, claim: ClaimSettings) -> None:
         self.problems: list[RawProblem] = []
-        raw = copy.deepcopy(dict(claim.raw))
+        raw = without_nulls(copy.deepcopy(dict(claim.raw)))
         where = f"{path}.raw"
         whole = bool({"apiVersion", "kind", "metadata", "spec"} & raw.keys())
         kind: ClaimKind = "ResourceClaim" if claim.share_across == "pods" else "ResourceClaimTemplate"
         metadata: dict[str, Any] = {}
         if whole:
             kind, metadata, raw, where = self._manifest(raw, where, kind, claim)
-        self._check(raw, _SPEC, where)
+        self._check(raw, SPEC, where)
         devices = _map(raw.get("devices"))
         if not devices.get("requests"):
             self._say(
@@ -92,7 +69,8 @@ class _Reader:
                     f"{path}.raw.metadata.{key}",
                     str(metadata[key]),
                     f"this claim stands under {namespace}.{name}, and a claim serves pods of its own namespace only",
-                    f"remove {key}, or move the claim to claims.{metadata.get('namespace') or namespace}",
+                    f"remove {key}, or move the claim to claims.{metadata.get('namespace') or namespace}."
+                    f"{metadata.get('name') or name}",
                 )
         manifest = {
             "apiVersion": API,
@@ -128,7 +106,7 @@ class _Reader:
                 rule = f"shareAcross: {claim.share_across} means {kind}"
                 self._say("RAW003", f"{where}.kind", str(given), rule, "remove shareAcross, the kind says it")
             kind = given
-        self._check(raw, {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA, "spec": {"*": _ANY}}, where)
+        self._check(raw, {"apiVersion": TEXT, "kind": TEXT, "metadata": METADATA, "spec": {"*": ANY}}, where)
         spec = _map(raw.get("spec"))
         if kind == "ResourceClaimTemplate" and "devices" in spec and "spec" not in spec:
             rule = "a template holds the spec of its claims in a spec of its own"
@@ -136,7 +114,16 @@ class _Reader:
             self._say("RAW005", f"{where}.spec", "devices", rule, remedy)
             return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
         if kind == "ResourceClaimTemplate":
-            self._check(spec, {"spec": {"*": _ANY}, "metadata": _METADATA}, f"{where}.spec")
+            if "devices" in spec and "spec" not in spec:
+                rule = "a template has its claim under spec.spec"
+                remedy = "write spec: {spec: {devices: …}}"
+                if "kind" not in raw:
+                    rule = f"this is a ResourceClaimTemplate, since no kind says otherwise: {rule}"
+                    remedy += ", or add kind: ResourceClaim for one claim that pods share"
+                self._say("RAW005", f"{where}.spec", "devices", rule, remedy)
+                spec = {"spec": spec}
+                return kind, dict(_map(raw.get("metadata"))), dict(_map(spec["spec"])), f"{where}.spec"
+            self._check(spec, {"spec": {"*": ANY}, "metadata": METADATA}, f"{where}.spec")
             return kind, dict(_map(raw.get("metadata"))), dict(_map(spec.get("spec"))), f"{where}.spec.spec"
         return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
 
@@ -193,11 +180,18 @@ class _Reader:
         """Keys that do not exist and values of the wrong type; keys of older shapes are said elsewhere."""
         if isinstance(form, dict):
             if not isinstance(value, dict):
-                self._say("RAW005", where, value, "a map is needed", "see `kubectl explain` for the shape")
+                keys = ", ".join(f"{key}: …" for key in form if key != "*")
+                remedy = f"write {{{keys}}}" if keys else "see `kubectl explain` for the shape"
+                self._say("RAW005", where, value, "a map is needed", remedy)
                 return
+            for key in ("cel", "expression"):
+                if key in form and not value.get(key):
+                    self._say("RAW005", where, "", f"{key} is required", "write a selector as cel: {expression: …}")
             for key, inner in value.items():
                 if key in form or "*" in form:
                     self._check(inner, form.get(key, form.get("*")), f"{where}.{key}")
+                elif key in SERVERS:
+                    self._say("RAW005", f"{where}.{key}", inner, "the API server writes this field", "remove it")
                 elif not ("firstAvailable" in form and key in _OLD):
                     close = difflib.get_close_matches(str(key), form, 1, 0.6)
                     remedy = f"did you mean {close[0]}?" if close else "fields here: " + ", ".join(form)
@@ -208,21 +202,14 @@ class _Reader:
                 return
             for index, inner in enumerate(value):
                 self._check(inner, form[0], f"{where}.{index}")
-        elif form == _MODE and value not in ("ExactCount", "All"):
+        elif form == MODE and value not in ("ExactCount", "All"):
             self._say("RAW005", where, value, "allocationMode is ExactCount or All", "write ExactCount, or All")
-        elif form and form != _MODE and not _fits(value, form):
-            right = f'write "{value}"' if form == _TEXT and isinstance(value, int | float) else "correct the value"
-            self._say("RAW005", where, value, f"{form} is needed", right)
+        elif form and form != MODE and not fits(value, form):
+            self._say("RAW005", where, value, f"{form} is needed", right_value(value, form))
 
     def _say(self, code: str, path: str, value: Any, message: str, remedy: str) -> None:
         shown = str(value)
         self.problems.append(RawProblem(code, path, shown if len(shown) <= 80 else shown[:77] + "...", message, remedy))
-
-
-def _fits(value: Any, form: str) -> bool:
-    if form == _NUMBER:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, bool if form == _FLAG else str)
 
 
 def _ask(reference: str, where: str, entry: Mapping[str, Any]) -> Ask:

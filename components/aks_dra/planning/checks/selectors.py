@@ -30,7 +30,8 @@ def of_classes(context: Context, only: str = "") -> Iterator[Finding]:
 
 def has_errors(context: Context, ask: Ask) -> bool:
     """Whether one of an ask's selectors is refused or raises, so that nothing need be said of what it matches."""
-    return any(found.severity == "error" for found in _of_ask(context, ask))
+    without_text = ask.raw and not all(ask.cel)
+    return without_text or any(found.severity == "error" for found in _of_ask(context, ask))
 
 
 def class_has_errors(context: Context, name: str) -> bool:
@@ -53,6 +54,8 @@ def _of_ask(context: Context, ask: Ask) -> Iterator[Finding]:
     driver = entry.driver if entry else GPU_DRIVER
     ignored = _ELSEWHERE | {"matches_everything", "mixes_types"}
     for index, text in enumerate(ask.cel):
+        if ask.raw and not text:
+            continue  # said of its shape
         yield from _linted(context, "CLM017", ask.cel_at(index), text, before, driver, ignored)
         before.append(text)
 
