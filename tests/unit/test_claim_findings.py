@@ -35,7 +35,10 @@ REFUSED = [
     ("{deviceClass: t4, firstAvailable: [{deviceClass: t4}]}", "1.36", "CLM001", "", "error", "one of them"),
     ("{requests: {a: {deviceClass: t4}}, count: 2}", "1.36", "CLM003", ".count", "error", "move count below requests"),
     ("{requests: {a: {}}}", "1.36", "CLM001", ".requests.a", "error", "deviceClass: NAME"),
-    ("{requests: {a: {firstAvailable: [{deviceClass: t4}], all: true}}}", "1.36", "CLM003", ".requests.a", "error", ""),
+    ("{requests: {a: {firstAvailable: [{deviceClass: t4}], all: true}}}", "1.36", "CLM003", ".requests.a.all", "error",
+     "move all into each alternative"),
+    ("{firstAvailable: [{deviceClass: t4}], adminAccess: true}", "1.36", "CLM003", ".adminAccess", "error",
+     "remove adminAccess: it goes with one class"),
     ("{raw: {devices: {}}, count: 2}", "1.36", "CLM003", ".count", "error", "says everything itself"),
     ("{requests: {Big_One: {deviceClass: t4}}}", "1.36", "CLM019", ".requests.Big_One", "error", "lowercase letters"),
     ("{firstAvailable: [{deviceClass: t4, name: A}]}", "1.36", "CLM019", ".firstAvailable.0", "error", "rename"),
@@ -171,7 +174,8 @@ REFUSED = [
     ("{requests: {a: {deviceClass: a100-80gb, count: 2}, b: {deviceClass: gpu.nvidia.com}}}", "1.36", "CLM013", "",
      "error", "together"),
     ("{deviceClass: t4, cel: [\"device.attributes['gpu.nvidia.com'].architecture == 'Hopper'\"]}", "1.36", "CLM014",
-     ".cel", "error", "no device of class t4"),
+     ".cel", "error", "no device of class t4 meets these conditions; nearest is Tesla T4 16384Mi: "
+     "architecture == 'Hopper': it has architecture Turing"),
     # hand-written CEL, after the selectors of its class
     ("{deviceClass: t4, cel: [\"device.attributes['gpu.nvidia.com'].memory == '16Gi'\"]}", "1.36", "CLM017", ".cel.0",
      "error", "memory is a capacity"),
@@ -323,6 +327,35 @@ def test_a_device_that_is_shared_is_taken_more_than_once(
     tmp_path: Path, claim: str, said: dict[tuple[str, str], str]
 ) -> None:
     assert findings(tmp_path, claim, more=SHARED) == said
+
+
+def test_a_condition_on_pcie_root_only_warns(tmp_path: Path) -> None:
+    """That Azure has none is inferred, so nobody is kept from trying."""
+    text = "device.attributes['resource.kubernetes.io'].?pcieRoot.orValue('') == 'pci0'"
+    for_claim = findings(tmp_path, f'{{deviceClass: t4, cel: ["{text}"]}}')
+    assert {key: said.partition(":")[0] for key, said in for_claim.items()} == {("CLM017", HERE + ".cel.0"): "warning"}
+    more = f'aks-dra:deviceClasses: {{root: {{cel: ["{text}"]}}}}'
+    of_class = findings(tmp_path, "{deviceClass: t4}", more=more)
+    assert {key: said.partition(":")[0] for key, said in of_class.items()} == {
+        ("CLS004", "aks-dra:deviceClasses.root.cel.0"): "warning"
+    }
+
+
+NEAREST = [
+    ('require: {memory: ">=20Gi", type: mig}', "NVIDIA H100 NVL 1g.12gb: memory >= 20Gi: it has memory 11008Mi"),
+    ("require: {product: A100-80GB}", "NVIDIA A100 80GB PCIe 81920Mi: productName.lowerAscii().matches("
+     "r'\\ba100-80gb\\b'): it has productName NVIDIA A100 80GB PCIe"),
+    ("cel: [\"device.attributes['gpu.nvidia.com'].productName.contains('t4')\"]",
+     "Tesla T4 16384Mi: productName.contains('t4'): it has productName Tesla T4"),
+    ("cel: ['false']", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("conditions", "nearest"), NEAREST)
+def test_a_class_that_matches_nothing_names_the_nearest_device(tmp_path: Path, conditions: str, nearest: str) -> None:
+    (said,) = found(tmp_path, f"{POOLS}\naks-dra:deviceClasses: {{x: {{{conditions}}}}}")
+    rule = "this class matches no device of any DRA pool, so its pods would stay Pending for ever"
+    assert (said.code, said.message) == ("CLS005", rule + (f"; nearest is {nearest}" if nearest else ""))
 
 
 def test_the_limit_of_devices_is_32(tmp_path: Path) -> None:

@@ -143,6 +143,12 @@ def test_devices_that_no_slice_can_hold(tmp_path: Path, settings: str, code: str
     assert [(f.severity, f.code, f.path) for f in findings] == [("error", code, f"aks-dra:devices.d{below}")]
 
 
+def test_a_version_is_corrected(tmp_path: Path) -> None:
+    entry = "{driver: f.example.com, pools: [t4], attributes: {a: {version: '1.2'}}}"
+    (said,) = found(tmp_path, f"{POOLS}aks-dra:devices: {{d: {entry}}}")
+    assert said.remedy == 'a version has three numbers: write {version: "1.2.0"}'
+
+
 def test_more_values_than_a_device_can_have(tmp_path: Path) -> None:
     attributes = ", ".join(f"a{n}: x" for n in range(33))
     body = f"{POOLS}aks-dra:devices: {{d: {{driver: f.example.com, pools: [t4], attributes: {{{attributes}}}}}}}"

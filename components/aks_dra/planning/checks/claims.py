@@ -65,15 +65,29 @@ def _beside(claim: ClaimSettings, allowed: tuple[str, ...]) -> list[str]:
 
 
 def _ranked(path: str, entry: ClaimRequest | ClaimSettings) -> Iterator[Finding]:
-    held = entry.count != 1 or entry.all or entry.cel or entry.tolerations or entry.capacity or entry.admin_access
+    held = [
+        key
+        for key, given in (
+            ("count", entry.count != 1),
+            ("all", entry.all),
+            ("cel", entry.cel),
+            ("tolerations", entry.tolerations),
+            ("capacity", entry.capacity),
+            ("adminAccess", entry.admin_access),
+        )
+        if given
+    ]
     if entry.first_available and held:
+        moved = ", ".join(key for key in held if key != "adminAccess")
+        remedies = [f"move {moved} into each alternative"] if moved else []
+        remedies += ["remove adminAccess: it goes with one class"] if entry.admin_access else []
         yield finding(
             "CLM003",
             "error",
-            path,
-            path.rpartition(".")[2],
+            f"{path}.{held[0]}",
+            ", ".join(held),
             "count, all, cel, tolerations and capacity belong to each ranked alternative, adminAccess to none",
-            "move them",
+            "; ".join(remedies),
             LIMITS,
         )
 

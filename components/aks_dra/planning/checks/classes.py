@@ -9,6 +9,7 @@ from aks_dra.planning.checks.selectors import class_has_errors
 from aks_dra.planning.devices import GPU_DRIVER
 from aks_dra.planning.intents import near_miss, problems
 from aks_dra.planning.model import Finding
+from aks_dra.planning.nearest import nearest_miss
 
 CEL = "Kubernetes: CEL in device selectors (k8s.io/dynamic-resource-allocation/cel)"
 DRIVER_NAMES = "Kubernetes: driver names, resource.k8s.io/v1"
@@ -68,7 +69,7 @@ def match_something(context: Context) -> Iterator[Finding]:
         match = matches.get(name)
         if match is None or entry.driver not in drivers or match.pools or match.undecided:
             continue
-        if class_has_errors(context, name):
+        if class_has_errors(context, name) or any("pcieRoot" in text for text in entry.cel):
             continue  # said of the selector
         pool = "DRA pool" if entry.driver == GPU_DRIVER else "pool"
         yield finding(
@@ -76,7 +77,8 @@ def match_something(context: Context) -> Iterator[Finding]:
             "error",
             f"aks-dra:deviceClasses.{name}",
             " && ".join(entry.cel) or str(dict(entry.require)),
-            f"this class matches no device of any {pool}, so its pods would stay Pending for ever",
+            f"this class matches no device of any {pool}, so its pods would stay Pending for ever"
+            + nearest_miss(match.selectors, context.matcher.devices, context.cel_minor),
             "loosen the condition, or add a pool whose devices meet it (see `aks-dra plan`)",
             CEL,
         )

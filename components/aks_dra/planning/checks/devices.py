@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from aks_dra.planning.cel import quantity
+from aks_dra.planning.cel import quantity, semver
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
 from aks_dra.planning.devices import GPU_DRIVER
 from aks_dra.planning.model import Finding
@@ -56,7 +56,7 @@ def described(context: Context) -> Iterator[Finding]:
         for name, value in entry.attributes.items():
             if attribute(value) is None:
                 rule = f"an attribute is {FORMS}"
-                remedy = f'write "{value}"' if isinstance(value, float) else "write one of these"
+                remedy = f'write "{value}"' if isinstance(value, float) else _as_version(value) or "write one of these"
                 yield finding("DEV006", "error", f"{path}.attributes.{name}", value, rule, remedy, SLICES)
             elif isinstance(value, str) and len(value) > limits["attribute_value_length"].value:
                 rule = f"a text has at most {limits['attribute_value_length'].value} characters"
@@ -76,6 +76,13 @@ def described(context: Context) -> Iterator[Finding]:
                 f"set cluster.kubernetesVersion to {row.minimum} or newer, or remove it",
                 row.source,
             )
+
+
+def _as_version(value: object) -> str:
+    """How a version is written that has too few numbers, or no quotes."""
+    text = str(value.get("version", "")) if isinstance(value, Mapping) else ""
+    exact = semver.parse(text, normalize=True).text() if semver.is_semver(text, normalize=True) else ""
+    return f'a version has three numbers: write {{version: "{exact}"}}' if exact else ""
 
 
 CHECKS = (described,)

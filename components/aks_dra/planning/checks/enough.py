@@ -8,6 +8,7 @@ from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.checks.selectors import has_errors
 from aks_dra.planning.claim_shape import Ask, ClaimShape, Request
 from aks_dra.planning.model import Finding
+from aks_dra.planning.nearest import nearest_miss
 
 ALL = "Kubernetes: allocator of dynamic-resource-allocation, allocationMode All"
 
@@ -136,17 +137,19 @@ def _enough(context: Context, request: Request, ask: Ask) -> Iterator[Finding]:
             )
     elif not known or ask.count > context.facts.limits["devices_per_claim"].value or has_errors(context, ask):
         return
-    elif not found.pools:
+    elif not found.pools and not any("pcieRoot" in text for text in ask.cel):
+        devices = context.matcher.devices_of(of_class)
         yield finding(
             "CLM014",
             "error" if severity == "error" else "warning",
             ask.at("cel"),
             " && ".join(ask.cel),
-            f"no device of class {ask.device_class} meets these conditions",
+            f"no device of class {ask.device_class} meets these conditions"
+            + nearest_miss(context.claim_matches.selectors(ask) or (), devices, context.cel_minor),
             "loosen them, or name another class",
             "aks-dra: matching",
         )
-    elif not ask.every and ask.count > (largest := max(context.claim_matches.room(ask).values())) > 0:
+    elif found.pools and not ask.every and ask.count > (largest := max(context.claim_matches.room(ask).values())) > 0:
         # A claim is allocated on one node, so the largest node decides.
         shared = any(device.allow_multiple_allocations for device in context.matcher.devices_of(found))
         yield finding(
