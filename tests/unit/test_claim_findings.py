@@ -347,6 +347,7 @@ NEAREST = [
      "r'\\ba100-80gb\\b'): it has productName NVIDIA A100 80GB PCIe"),
     ("cel: [\"device.attributes['gpu.nvidia.com'].productName.contains('t4')\"]",
      "Tesla T4 16384Mi: productName.contains('t4'): it has productName Tesla T4"),
+    ("require: {profile: 1g.10gb, product: A100}", "NVIDIA A100 80GB PCIe 81920Mi: it has no profile"),
     ("cel: ['false']", ""),
 ]  # fmt: skip
 

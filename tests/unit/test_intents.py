@@ -112,13 +112,13 @@ def test_no_intent_raises_on_any_device_of_any_driver(require: dict[str, Any]) -
     ("require", "key", "remedy"),
     [
         ({"memory": "20Gi"}, "memory", '">=20Gi"'),
-        ({"memory": 20}, "memory", 'write it as text, e.g. ">=20Gi"'),
+        ({"memory": 20}, "memory", 'write ">=20Gi"'),
         ({"memory": ">=20GB"}, "memory", 'write e.g. ">=20Gi"'),
         ({"memory": ">=20 GiB"}, "memory", "write e.g."),
         ({"memory": ""}, "memory", "write e.g."),
         ({"memory": ">= or so"}, "memory", "write e.g."),
         ({"memory": ">=20Gi')) >= 0 || true || quantity(('1"}, "memory", "write e.g."),
-        ({"computeCapability": 8.0}, "computeCapability", "write it as text"),
+        ({"computeCapability": 8.0}, "computeCapability", 'write ">=8.0"'),
         ({"computeCapability": ">=8.x"}, "computeCapability", '">=8.0"'),
         ({"driverVersion": ">=latest"}, "driverVersion", '">=570"'),
         ({"product": "*"}, "product", "leave the key out"),
@@ -215,3 +215,23 @@ def test_mig_devices_are_published_as_the_driver_does() -> None:
     possible = mig_device(a100, family, family.profiles["1g.10gb"], 0, 2, created=False)
     assert "uuid" not in possible.attributes
     assert "memorySlice2" not in possible.capacity
+
+
+@pytest.mark.parametrize(
+    ("require", "remedy"),
+    [
+        ({"memory": "40Gi"}, 'write ">=40Gi"'),
+        ({"memory": "40GB"}, 'write ">=40Gi"'),
+        ({"memory": 40}, 'write ">=40Gi"'),
+        ({"memory": ">=40gib"}, 'write e.g. ">=40Gi"'),
+        ({"memory": ">=40G"}, ""),
+        ({"computeCapability": 8.9}, 'write ">=8.9"'),
+        ({"computeCapability": "9.0"}, 'write ">=9.0"'),
+        ({"driverVersion": 570}, 'write ">=570"'),
+        ({"memory": None}, 'write it as text, e.g. ">=20Gi"'),
+        ({"memory": True}, 'write it as text, e.g. ">=20Gi"'),
+        ({"architecture": "Hopper*"}, 'write e.g. "Hopper"'),
+    ],
+)
+def test_the_remedy_says_what_was_meant(require: dict[str, Any], remedy: str) -> None:
+    assert [problem.remedy for problem in problems(require)] == ([remedy] if remedy else [])

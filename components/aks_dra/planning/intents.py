@@ -34,6 +34,8 @@ NEAR = Fraction(5, 100)
 TYPES = ("gpu", "mig")
 
 _COMPARISON = re.compile(r"\s*(>=|<=|==|=|>|<)\s*([^\s<>=,]+)\s*,?", re.ASCII)
+_BARE = re.compile(r"[0-9][0-9A-Za-z.]*", re.ASCII)
+_SIZE = re.compile(r"([0-9.]+)([KMGTPkmgtp])(?:[iI]?[bB]|[iI])", re.ASCII)
 _PROFILE = re.compile(r"([1-9]c\.)?[1-9][0-9]?g\.[1-9][0-9]*gb([+-][a-z]+(\.[a-z]+)*)*", re.ASCII)
 _WORDS = re.compile(r"[A-Za-z0-9 ._+*?()/-]+", re.ASCII)
 
@@ -63,9 +65,11 @@ class _Bad(Exception):
     remedy: str
 
 
-def comparisons(text: object, example: str) -> list[tuple[str, str]]:
-    """ ">=20Gi <40Gi" → [(">=", "20Gi"), ("<", "40Gi")]."""
+def comparisons(text: object, example: str, unit: str = "") -> list[tuple[str, str]]:
+    """ ">=20Gi <40Gi" → [(">=", "20Gi"), ("<", "40Gi")]. `unit` is what a bare number most likely means."""
     rule = "a comparison: >=, >, <=, < or = and a value; two of them make a range"
+    if _BARE.fullmatch(bare := str(text).strip()):
+        raise _Bad(rule, f'write ">={bare}{unit}"' if bare.isdecimal() else f'write ">={_as_quantity(bare)}"')
     if not isinstance(text, str):
         raise _Bad(rule, f'write it as text, e.g. "{example}"')
     found, position = [], 0
@@ -80,11 +84,17 @@ def comparisons(text: object, example: str) -> list[tuple[str, str]]:
     return found
 
 
+def _as_quantity(amount: str) -> str:
+    """20GB, 20gi and 20gib are 20Gi; everything else stays."""
+    found = _SIZE.fullmatch(amount)
+    return f"{found[1]}{found[2].upper()}i" if found and not quantity.is_quantity(amount) else amount
+
+
 def _memory(text: object) -> str:
     tests = []
-    for operator, amount in comparisons(text, ">=20Gi"):
+    for operator, amount in comparisons(text, ">=20Gi", "Gi"):
         if not quantity.is_quantity(amount):
-            hint = re.sub(r"\s*([KMGTP])i?B$", r"\1i", amount, flags=re.IGNORECASE)
+            hint = _as_quantity(amount)
             better = hint if quantity.is_quantity(hint) else "20Gi"
             raise _Bad("memory is a Kubernetes quantity", f'write e.g. "{operator}{better}"')
         tests.append(f"{CAPACITY}.memory.compareTo(quantity('{amount}')) {operator} 0")
@@ -107,7 +117,8 @@ def _version(attribute: str, example: str) -> Callable[[object], str]:
 def _alternatives(value: object, example: str) -> list[str]:
     items = list(value) if isinstance(value, list | tuple) else [value]
     if not items or not all(isinstance(item, str) and _WORDS.fullmatch(item.strip()) for item in items):
-        raise _Bad("text, or a list of texts", f'write e.g. "{example}"')
+        rule = "text, or a list of texts: letters, digits, blanks and ._+()/-, with * and ? for what may be anything"
+        raise _Bad(rule, f'write e.g. "{example}"')
     return [str(item).strip() for item in items]
 
 
@@ -135,7 +146,9 @@ def _product(value: object) -> str:
 def _architecture(value: object) -> str:
     names = _alternatives(value, "Ampere")
     if any(not name.replace(" ", "").isalnum() for name in names):
-        raise _Bad("the name of an architecture, as NVIDIA's driver publishes it", 'write e.g. "Ampere"')
+        plain = re.sub("[^A-Za-z0-9 ]", "", names[0]).strip()
+        plain = plain if len(plain) > 4 else "Ampere"
+        raise _Bad("the name of an architecture, as NVIDIA's driver publishes it", f'write e.g. "{plain}"')
     tests = [f"{ATTRIBUTES}.architecture.lowerAscii() == '{name.lower()}'" for name in names]
     return guarded(has_attribute("architecture"), any_of(tests))
 

@@ -13,7 +13,7 @@ def nearest_miss(selectors: Sequence[str], devices: Sequence[Device], minor: tup
     """ "; nearest is Tesla T4 16384Mi: memory >= 20Gi: it has memory 16384Mi", or "" where no device comes near."""
     tried = [(device, attempt(tuple(selectors), device, minor)) for device in distinct(devices)]
     failing = [
-        (device, found, values(found.part, device))
+        (device, found, values(found.part, device) or in_words(found.part, device).partition("it has no")[1])
         for device, found in tried
         if not found.matches and not found.raises and found.held
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from aks_dra.planning.cel import quantity
 from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.checks.selectors import class_has_errors
 from aks_dra.planning.devices import GPU_DRIVER
@@ -93,10 +94,15 @@ def near_misses(context: Context) -> Iterator[Finding]:
                 "warning",
                 f"aks-dra:deviceClasses.{name}.require.memory",
                 entry.require["memory"],
-                f"a {product} reports {missed.reported}, a little less than its nominal memory, and is left out",
-                f"write less than {missed.asked}, or acknowledge this",
+                f"{product} reports {missed.reported}, a little less than its nominal memory, and is left out",
+                f'write ">={_whole_gi(missed.reported)}" to have it as well, or acknowledge this',
                 "memory that real nodes published",
             )
+
+
+def _whole_gi(reported: str) -> str:
+    """81559Mi → 79Gi."""
+    return f"{int(quantity.parse(reported) / 2**30)}Gi"
 
 
 CHECKS = (intents, match_something, near_misses)
