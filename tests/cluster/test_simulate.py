@@ -151,7 +151,9 @@ def test_without_a_cluster_nothing_is_promised_and_nothing_contradicted(tmp_path
     document = json.loads(run.stdout)
     assert document["scheduled"] is False
     (note,) = next(pod["notes"] for pod in document["pods"] if pod["name"] == "raises")
-    assert note.startswith("while that device is free, a selector of odd raises an error on Tesla T4 16384Mi (pool t4)")
+    assert note.startswith(
+        "while that device is free, a selector of class odd raises an error on Tesla T4 16384Mi (pool t4)"
+    )
     said = {f"{pod['namespace']}/{pod['name']}": pod["status"] for pod in document["pods"]}
     assert set(said.values()) == {"may", "cannot"}
     cannot = {name for name, status in said.items() if status == "cannot"}
@@ -174,9 +176,10 @@ def test_an_error_in_a_selector_ends_all_hope_and_is_named(tmp_path: Path, bare:
     found = answers(run.stdout)
     code, text, remedy = found.pop("ml/raises")
     assert code == "raises"
-    assert "a selector of odd raises an error on Tesla T4 16384Mi (pool t4)" in text
+    assert "a selector of class odd raises an error on Tesla T4 16384Mi (pool t4)" in text
     assert "no such key: profile" in text
-    assert remedy == "put `'profile' in device.attributes['gpu.nvidia.com'] &&` before it"
+    mig = "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == 'mig' &&"
+    assert remedy == f"test first: {mig}"
     assert found.pop("ml/legacy") == ("h100", SLICE)
     assert found == {}
 

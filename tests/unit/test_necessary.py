@@ -174,3 +174,55 @@ def test_admin_access_needs_the_label_of_the_namespace(tmp_path: Path, more: str
     texts = [*(reason.text for reason in found.reasons), *found.notes]
     assert (found.status, len(texts)) == (status, 1 if said else 0)
     assert all(said in text for text in texts)
+
+
+FOUR = """
+aks-dra:pools:
+  t4: {vmSize: Standard_NC64as_T4_v3}
+  a100: {vmSize: Standard_NC48ads_A100_v4, sharing: {mode: mig, layout: all-3g.40gb}}
+"""
+UNLIKE = "pool t4: no 2 of its devices that match have the same gpu.nvidia.com/uuid, as matchAttribute wants"
+
+
+@pytest.mark.parametrize(
+    ("device_class", "count", "attribute", "reason"),
+    [
+        ("t4", 2, "gpu.nvidia.com/uuid", UNLIKE),
+        ("t4", 1, "gpu.nvidia.com/uuid", ""),
+        ("t4", 4, "gpu.nvidia.com/driverVersion", ""),
+        ("mig.nvidia.com", 2, "gpu.nvidia.com/parentUUID", ""),
+        ("mig.nvidia.com", 3, "gpu.nvidia.com/parentUUID",
+         "pool a100: no 3 of its devices that match have the same gpu.nvidia.com/parentUUID, as matchAttribute wants"),
+    ],
+)  # fmt: skip
+def test_devices_that_cannot_be_alike(
+    tmp_path: Path, device_class: str, count: int, attribute: str, reason: str
+) -> None:
+    asked = CLAIMED.format(f"deviceClassName: {device_class}, count: {count}")
+    (found,) = answers(
+        tmp_path, FOUR, asked.replace("}]}}}\n", "}], constraints: [{matchAttribute: " + attribute + "}]}}}\n")
+    )
+    assert [(item.code, item.text) for item in found.reasons if item.text.startswith(reason or "pool")] == (
+        [("attribute-unlike", reason)] if reason else []
+    )
+    assert found.status == ("cannot" if reason else "may")
+
+
+@pytest.mark.parametrize(
+    ("fleet", "capacity", "status", "said"),
+    [
+        (FOUR, "{memory: 16Gi}", "may", []),
+        (FOUR, "{memory: 20Gi}", "cannot",
+         ["pool t4: Tesla T4 16384Mi has not the 20Gi of memory that are asked for: it has 16384Mi"]),
+        (FOUR, "{vram: 1Gi}", "cannot",
+         ["pool t4: Tesla T4 16384Mi has not the 1Gi of vram that are asked for: it has no capacity of this name"]),
+        ('aks-dra:cluster: {kubernetesVersion: "1.35", access: {azureRbac: true}}' + FOUR, "{memory: 20Gi}", "may", []),
+    ],
+)  # fmt: skip
+def test_capacity_that_no_device_has(tmp_path: Path, fleet: str, capacity: str, status: str, said: list[str]) -> None:
+    asked = CLAIMED.format(f"deviceClassName: t4, capacity: {{requests: {capacity}}}")
+    file = tmp_path / "w.yaml"
+    file.write_text(asked)
+    plan = planned(tmp_path, fleet, access="aks-dra:cluster" not in fleet)
+    (found,) = without_cluster(plan, read_workloads([file]), "told so").pods
+    assert (found.status, [item.text for item in found.reasons]) == (status, said)

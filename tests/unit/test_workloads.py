@@ -53,6 +53,10 @@ def claim(request: str, version: str = "resource.k8s.io/v1") -> str:
     return f"{head}spec: {{devices: {{requests: [{request}]}}}}"
 
 
+def pod(container: str, more: str = "") -> str:
+    return f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{containers: [{container}], {more}}}"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -112,6 +116,26 @@ def claim(request: str, version: str = "resource.k8s.io/v1") -> str:
             "request gpu: deviceClassName is the name of a device class, this is 4",
         ),
         (
+            claim("{name: gpu, exactly: {deviceClassName: t4, allocationMode: All, count: 2}}"),
+            "request gpu: allocationMode All takes every device, so remove count",
+        ),
+        (
+            pod("{name: c, resources: {claims: [{name: gpu}]}}"),
+            "w.yaml: Pod x: container c uses claim gpu, which is not among the pod's resourceClaims (none)",
+        ),
+        (
+            pod("{name: c, resources: {claims: [{name: gpu}]}}", "resourceClaims: [{name: gpus}]"),
+            "resourceClaims gpus names a claim (resourceClaimName) or a template (resourceClaimTemplateName)",
+        ),
+        (
+            pod("{name: c, resources: {limits: {nvidia.com/gpu: 0.5}}}"),
+            "w.yaml: Pod x: container c: nvidia.com/gpu is a whole number, this is 0.5",
+        ),
+        (
+            pod("{name: c, resources: {requests: {nvidia.com/gpu: 1}}}"),
+            "w.yaml: Pod x: container c: nvidia.com/gpu is asked for in limits; write it there, too",
+        ),
+        (
             "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: x}\nspec: text",
             "w.yaml: DeviceClass x: spec is a map, this is 'text'",
         ),
@@ -123,6 +147,24 @@ def test_what_is_refused_and_how(text: str, said: str) -> None:
     with pytest.raises(WorkloadError) as error:
         read(text)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        "{name: c, resources: {limits: {nvidia.com/gpu: '2', cpu: 0.5}, requests: {nvidia.com/gpu: 2, cpu: 100m}}}",
+        "{name: c, resources: {requests: {deviceclass.resource.kubernetes.io/t4: 1}}}",
+        "{name: c, resources: {limits: {example.com/x: 2k}}}",
+    ],
+)
+def test_resources_that_kubernetes_takes(container: str) -> None:
+    assert len(read(pod(container)).groups) == 1
+
+
+def test_a_claim_that_no_container_uses_is_noted() -> None:
+    claims = "resourceClaims: [{name: gpu, resourceClaimName: one}, {name: nic, resourceClaimTemplateName: nic}]"
+    found = read(pod("{name: c, resources: {claims: [{name: nic, request: a}]}}", claims))
+    assert found.notes == ("w.yaml: Pod x: no container uses claim gpu, so its devices are seen in none",)
 
 
 def test_scalars_mean_what_they_mean_to_kubectl() -> None:

@@ -7,8 +7,9 @@ that partitions are on, a driver version is the node's, and no two devices have 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
+from aks_dra.planning.counters import most_at_once
 from aks_dra.planning.devices import GPU_DRIVER, STANDARD_DOMAIN, Device, Unknown
 
 _GPU = re.compile(r"gpu-\d+")
@@ -36,3 +37,26 @@ def value_of(device: Device, attribute: str) -> Hashable | None:
         gpu = _GPU.match(device.name)
         return gpu[0] if gpu else None
     return device.name if attribute == f"{GPU_DRIVER}/uuid" else None
+
+
+def can_be_alike(attribute: str, wanted: Sequence[tuple[int, Sequence[Device]]], published: Sequence[Device]) -> bool:
+    """Whether so many of these devices of one node, for each request, can all have the same value."""
+    values = {value_of(device, attribute) for _, devices in wanted for device in devices if has(device, attribute)}
+    return any(value is None or _enough_of(value, attribute, wanted, published) for value in values)
+
+
+def _enough_of(
+    value: Hashable, attribute: str, wanted: Sequence[tuple[int, Sequence[Device]]], published: Sequence[Device]
+) -> bool:
+    """Whether the devices with one value, and those that may have it, are enough for every request."""
+    together: dict[tuple[str, str], Device] = {}
+    for count, devices in wanted:
+        group = {
+            (device.driver, device.name): device
+            for device in devices
+            if has(device, attribute) and value_of(device, attribute) in (value, None)
+        }
+        if not group or most_at_once(group.values(), published) < count:
+            return False
+        together |= group
+    return most_at_once(together.values(), published) >= sum(count for count, _ in wanted)

@@ -6,11 +6,12 @@ Manifests are taken as the API server takes them; what it would refuse is found 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from aks_dra.planning.cel import quantity
+from aks_dra.planning.devices import Device
 
 Manifest = Mapping[str, Any]
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
@@ -29,6 +30,7 @@ class Ask:
     count: int = 1
     every: bool = False  # all devices that match
     admin: bool = False  # looks on, and takes nothing
+    capacity: tuple[tuple[str, str], ...] = ()  # name and amount
 
     def __str__(self) -> str:
         return f"{'all' if self.every else self.count}x {self.device_class}"
@@ -111,6 +113,22 @@ def _ask(name: str, entry: Manifest) -> Ask:
         0 if every else int(entry.get("count") or 1),
         every,
         bool(entry.get("adminAccess")),
+        _amounts(entry.get("capacity")),
+    )
+
+
+def _amounts(capacity: Any) -> tuple[tuple[str, str], ...]:
+    asked = capacity.get("requests") if isinstance(capacity, Mapping) else None
+    named = asked.items() if isinstance(asked, Mapping) else ()
+    return tuple(sorted((str(name), str(amount)) for name, amount in named if quantity.is_quantity(str(amount))))
+
+
+def has_room(device: Device, amounts: Iterable[tuple[str, str]]) -> bool:
+    """Whether the device has each capacity, by that very name, and as much of it when nobody uses it."""
+    return all(
+        (held := device.capacity.get(name)) is not None
+        and (not isinstance(held, str) or quantity.parse(held) >= quantity.parse(amount))
+        for name, amount in amounts
     )
 
 

@@ -15,19 +15,20 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from aks_dra.planning import names
-from aks_dra.planning.asks import IMPLICIT, Ask, ClaimAsks, Missing, PodAsks, tolerates
+from aks_dra.planning.alike import can_be_alike
+from aks_dra.planning.asks import IMPLICIT, Ask, ClaimAsks, Missing, PodAsks, has_room, tolerates
 from aks_dra.planning.cel import CompileError, compile_expression
 from aks_dra.planning.classes import CHART_CLASSES
 from aks_dra.planning.conditions import Tried, attempt
 from aks_dra.planning.counters import most_at_once
-from aks_dra.planning.devices import Device, distinct
+from aks_dra.planning.devices import GPU_DRIVER, Device, distinct
 from aks_dra.planning.model import Plan, PlannedPool
 
 EXTENDED_SINCE = (1, 36)
 DEVICES_PER_CLAIM = 32
 Code = Literal[
     "class-missing", "template-missing", "claim-missing", "label", "taint", "no-match", "too-few", "too-many",
-    "raises", "refused", "attribute-missing", "resource", "resource-unmapped",
+    "raises", "refused", "attribute-missing", "attribute-unlike", "capacity", "resource", "resource-unmapped",
 ]  # fmt: skip
 
 
@@ -228,14 +229,30 @@ class Fleet:
             for ask in taking
             for device in self.matching(pool, self.selectors(ask))
         }
+        if unlike := self._unlike(pool, claim, plain):
+            yield unlike
+            return
         wanted = sum(ask.count for ask in taking)
         there = most_at_once(together.values())
         if wanted > there and not any(device.allow_multiple_allocations for device in together.values()):
             yield Obstacle("too-few", pool, claim.name, wanted, there, ask=taking[-1])
 
+    def _unlike(self, pool: str, claim: ClaimAsks, plain: list[Ask]) -> Obstacle | None:
+        """An attribute that must be the same in more devices than can have it the same."""
+        for attribute, requests in claim.same:
+            bound = [ask for ask in plain if not ask.every and (not requests or ask.name in requests)]
+            asked = [(ask.count, self.matching(pool, self.selectors(ask), (attribute,))) for ask in bound]
+            wanted = sum(count for count, _ in asked)
+            shared = any(device.allow_multiple_allocations for _, each in asked for device in each)
+            name = attribute if "/" in attribute else f"{GPU_DRIVER}/{attribute}"
+            if wanted > 1 and not shared and not can_be_alike(name, asked, self.pools[pool].all_devices):
+                return Obstacle("attribute-unlike", pool, attribute, wanted, 0, ask=bound[-1])
+        return None
+
     def _ask_on(self, pool: str, ask: Ask, shared: tuple[str, ...]) -> Obstacle | None:
         selectors = self.selectors(ask)
-        matching = self.matching(pool, selectors)
+        amounts = ask.capacity if self.minor >= EXTENDED_SINCE else ()
+        matching = [device for device in self.matching(pool, selectors) if has_room(device, amounts)]
         wanted, there = max(ask.count, 1), most_at_once(matching)
         if there >= wanted or (matching and any(device.allow_multiple_allocations for device in matching)):
             able = self.matching(pool, selectors, shared)
@@ -245,6 +262,9 @@ class Fleet:
             return None
         if matching:
             return Obstacle("too-few", pool, ask.device_class, wanted, there, ask)
+        if small := self.matching(pool, selectors):
+            name = next(name for name, amount in ask.capacity if not has_room(small[0], ((name, amount),)))
+            return Obstacle("capacity", pool, name, wanted, 0, ask, small[0])
         tried = [(device, self.attempt(selectors, device)) for device in self.kinds[pool]]
         raising = [(device, found) for device, found in tried if found.raises]
         nearest = raising or sorted(tried, key=lambda pair: -pair[1].held)

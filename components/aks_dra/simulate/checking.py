@@ -9,6 +9,8 @@ import difflib
 import re
 from typing import Any
 
+from aks_dra.planning.asks import IMPLICIT, is_extended
+from aks_dra.planning.cel import quantity
 from aks_dra.simulate.reading import Manifest, WorkloadError
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
@@ -64,6 +66,8 @@ def check_claim(where: str, title: str, devices: dict[str, Any]) -> None:
             count = item.get("count", 1)
             if not isinstance(count, int) or isinstance(count, bool) or count < 1:
                 raise WorkloadError(f"{where}: {request}: count is a whole number of 1 or more, this is {count!r}")
+            if item.get("allocationMode") == "All" and "count" in item:
+                raise WorkloadError(f"{where}: {request}: allocationMode All takes every device, so remove count")
             _selectors(where, request, item)
     for entry in _each(where, f"{title}: devices.constraints", devices.get("constraints")):
         _typed(where, f"{title}: requests of a constraint", entry.get("requests") or [], list)
@@ -80,22 +84,57 @@ def _class_named(title: str, item: dict[str, Any]) -> None:
     raise WorkloadError(f"{title} has no deviceClassName" + (f"; {close} is no such field" if close else ""))
 
 
-def check_pod(title: str, template: dict[str, Any]) -> None:
-    """The parts of a pod that decide where it goes."""
+def check_pod(title: str, template: dict[str, Any]) -> list[str]:
+    """The parts of a pod that decide where it goes; what its author may not have meant."""
     metadata = _typed("", f"{title}: metadata", template.get("metadata") or {}, dict)
     for key in ("labels", "annotations"):
         _typed("", f"{title}: {key}", metadata.get(key) or {}, dict)
     spec = template["spec"]
     for key in ("nodeSelector", "affinity", "overhead"):
         _typed("", f"{title}: {key}", spec.get(key) or {}, dict)
-    for key in ("containers", "initContainers", "tolerations", "volumes", "resourceClaims", "schedulingGates"):
+    for key in ("tolerations", "volumes", "resourceClaims", "schedulingGates"):
         for entry in _each("", f"{title}: {key}", spec.get(key)):
-            if key in ("containers", "initContainers"):
-                resources = _typed("", f"{title}: resources", entry.get("resources") or {}, dict)
-                for part in ("requests", "limits"):
-                    _typed("", f"{title}: {part}", resources.get(part) or {}, dict)
             if key in ("resourceClaims", "schedulingGates") and not isinstance(entry.get("name"), str):
                 raise WorkloadError(f"{title}: every entry of {key} needs a name")
+    claims = {entry["name"]: entry for entry in spec.get("resourceClaims") or ()}
+    for name, entry in claims.items():
+        if bool(entry.get("resourceClaimName")) == bool(entry.get("resourceClaimTemplateName")):
+            raise WorkloadError(
+                f"{title}: resourceClaims {name} names a claim (resourceClaimName) or a template "
+                "(resourceClaimTemplateName), one of the two"
+            )
+    used: set[str] = set()
+    for key in ("containers", "initContainers"):
+        for entry in _each("", f"{title}: {key}", spec.get(key)):
+            used |= _container(f"{title}: container {entry.get('name')}", entry, set(claims))
+    return [
+        f"{title}: no container uses claim {name}, so its devices are seen in none" for name in claims.keys() - used
+    ]
+
+
+def _container(title: str, container: dict[str, Any], claims: set[str]) -> set[str]:
+    """The names of the claims that it uses."""
+    resources = _typed("", f"{title}: resources", container.get("resources") or {}, dict)
+    amounts = {part: _typed("", f"{title}: {part}", resources.get(part) or {}, dict) for part in ("requests", "limits")}
+    for part, named in amounts.items():
+        for name, amount in named.items():
+            if not is_extended(str(name)) or str(name).startswith(IMPLICIT):
+                continue  # of an implicit name Kubernetes asks less, since its domain is its own
+            text = str(amount)
+            if not (quantity.is_quantity(text) and quantity.is_integer(quantity.parse(text))):
+                raise WorkloadError(f"{title}: {name} is a whole number, this is {amount!r:.80}")
+            if part == "requests" and name not in amounts["limits"]:
+                raise WorkloadError(f"{title}: {name} is asked for in limits; write it there, too")
+    used = {str(entry.get("name")) for entry in _each("", f"{title}: claims", resources.get("claims"))}
+    if unknown := sorted(used - claims):
+        raise WorkloadError(
+            f"{title} uses claim {unknown[0]}, which is not among the pod's resourceClaims ({_listed(claims)})"
+        )
+    return used
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 def check_affinity(title: str, spec: dict[str, Any]) -> None:

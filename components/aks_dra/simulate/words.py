@@ -16,7 +16,8 @@ from aks_dra.simulate.model import Reason
 
 MOST = 3
 OUTSIDE = ("label", "taint")
-NEARLY = ("too-few", "resource", "attribute-missing")
+NEARLY = ("too-few", "resource", "attribute-missing", "attribute-unlike", "capacity")
+SOME = ("attribute-missing", "attribute-unlike", "capacity")  # of those, what has no number
 
 
 def reasons(pod: PodAsks, judgement: Judgement, fleet: Fleet) -> list[Reason]:
@@ -101,7 +102,7 @@ def lacks(blocked: Mapping[str, tuple[Obstacle, ...]], fleet: Fleet) -> list[Rea
         return [Reason(unmapped.code, f"no pool and no device class serves {unmapped.about}", advice(unmapped, fleet))]
     ranked = sorted(worst, key=lambda item: _rank(item, fleet))
     # where some pools nearly do, the others are not worth a word
-    near = [item for item in ranked if item.code in NEARLY and (item.there or item.code == "attribute-missing")]
+    near = [item for item in ranked if item.code in NEARLY and (item.there or item.code in SOME)]
     lines: dict[str, list[Obstacle]] = {}
     for item in near or ranked:
         lines.setdefault(sentence(item, fleet), []).append(item)
@@ -118,7 +119,7 @@ def lacks(blocked: Mapping[str, tuple[Obstacle, ...]], fleet: Fleet) -> list[Rea
 def _rank(item: Obstacle, fleet: Fleet) -> tuple[int, int, str]:
     """The nearest first: what has some, then what fails last, and pools without devices at the end."""
     held = item.tried.held if item.tried else 0
-    if item.code in NEARLY and (item.there or item.code == "attribute-missing"):
+    if item.code in NEARLY and (item.there or item.code in SOME):
         return (0, -item.there, item.pool)
     bare = item.code == "no-match" and not fleet.pools[item.pool].all_devices
     return (2 if bare else 1, -held, item.pool)
@@ -130,6 +131,12 @@ def sentence(item: Obstacle, fleet: Fleet) -> str:
         return f"one node has {item.there} devices for {_ask(item.ask)}, {item.wanted} are asked for on one node"
     if item.code == "attribute-missing":
         return f"its devices have no attribute {item.about}, which matchAttribute wants them to share"
+    if item.code == "attribute-unlike":
+        return f"no {item.wanted} of its devices that match have the same {item.about}, as matchAttribute wants"
+    if item.code == "capacity" and item.ask and item.device:
+        amount, held = dict(item.ask.capacity)[item.about], item.device.capacity.get(item.about)
+        has = "no capacity of this name" if held is None else str(held)
+        return f"{describe_device(item.device)} has not the {amount} of {item.about} that are asked for: it has {has}"
     if item.code == "resource":
         through = f" (by class {item.ask.device_class})" if item.ask else ""
         return f"one node has {item.there} of {item.about}{through}, {item.wanted} are asked for"
@@ -148,6 +155,10 @@ def advice(item: Obstacle, fleet: Fleet) -> str:
         return f"ask for {item.there} or less in one pod, or take a larger VM size"
     if item.code == "attribute-missing":
         return "remove the constraint"
+    if item.code == "attribute-unlike":
+        return "remove the constraint, or name an attribute that such devices share"
+    if item.code == "capacity":
+        return "ask for less of it, or name a class of larger devices"
     if item.code == "resource":
         return (
             f"ask for {item.there} or less in one pod" if item.there else "see which classes match with `aks-dra plan`"

@@ -135,7 +135,7 @@ def _group(manifest: Manifest, namespace: str, notes: list[str]) -> Group:
     if not isinstance(inner, dict) or not inner.get("containers"):
         raise WorkloadError(f"{manifest.where}: {kind} {name} has no pod with containers")
     count = number_of_pods(kind, spec, f"{manifest.where}: {kind} {name}")
-    check_pod(f"{manifest.where}: {kind} {name}", template)
+    notes += check_pod(f"{manifest.where}: {kind} {name}", template)
     if kind == "DaemonSet":
         check_affinity(f"{manifest.where}: {kind} {name}", inner)
     own = template.get("metadata") or {}

@@ -6,10 +6,10 @@ value that only the node knows counts as any value, unless it is known whose it 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from aks_dra.planning.alike import has, value_of
+from aks_dra.planning.alike import can_be_alike, has, value_of
 from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.checks.enough import met_somewhere
 from aks_dra.planning.claim_shape import Ask, ClaimShape, Constraint
@@ -71,10 +71,9 @@ def _alike(context: Context, claim: ClaimShape, constraint: Constraint, asks: li
         if _shared(wanted):
             return
         holders = [device for entry in wanted for device in entry.devices if has(device, attribute)]
-        values = {value_of(device, attribute) for device in holders}
-        for value in values:
-            if value is None or _enough_of(value, attribute, wanted, pool):
-                return
+        if can_be_alike(attribute, [(entry.count, entry.devices) for entry in wanted], pool.devices):
+            return
+        for value in {value_of(device, attribute) for device in holders}:
             group = {(d.driver, d.name): d for d in holders if value_of(d, attribute) in (value, None)}
             most = max(most, most_at_once(group.values(), pool.devices))
     if total < 2:
@@ -90,21 +89,6 @@ def _alike(context: Context, claim: ClaimShape, constraint: Constraint, asks: li
         "remove the constraint, name an attribute that such devices share, or ask for fewer",
         SOURCE,
     )
-
-
-def _enough_of(value: Hashable, attribute: str, wanted: list[_Wanted], pool: PlannedPool) -> bool:
-    """Whether the devices with one value, and those that may have it, are enough for every request."""
-    together: dict[tuple[str, str], Device] = {}
-    for entry in wanted:
-        group = {
-            (d.driver, d.name): d
-            for d in entry.devices
-            if has(d, attribute) and value_of(d, attribute) in (value, None)
-        }
-        if not group or most_at_once(group.values(), pool.devices) < entry.count:
-            return False
-        together |= group
-    return most_at_once(together.values(), pool.devices) >= sum(entry.count for entry in wanted)
 
 
 def _different(context: Context, claim: ClaimShape, constraint: Constraint, asks: list[Ask]) -> Iterator[Finding]:
