@@ -23,6 +23,9 @@ WIDTH = 100
 # Names that people copy: they stay in one piece.
 WHOLE = {"pool", "VM size", "nodes", "class", "made by", "claim", "kind"}
 
+# Longer ones are folded, or there would be no room for the columns after them.
+MOST_WHOLE = 44
+
 
 def print_plan(console: Console, plan: Plan) -> None:
     """What would be created, what each pool publishes, which classes and claims it serves, the findings."""
@@ -47,8 +50,9 @@ def _table(console: Console, title: str, columns: tuple[str, ...], rows: list[tu
         return
     console.print(f"[bold]{title}[/bold]")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold cyan", show_edge=False)
-    for column in columns:
-        table.add_column(column, no_wrap=column in WHOLE, overflow="fold")
+    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        whole = column in WHOLE and max(map(len, cells)) <= MOST_WHOLE
+        table.add_column(column, no_wrap=whole, overflow="fold", max_width=MOST_WHOLE if column in WHOLE else None)
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     console.print(table, width=min(WIDTH, console.width))
