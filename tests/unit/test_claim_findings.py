@@ -164,6 +164,17 @@ REFUSED = [
      "cannot be time-sliced"),
     ("{firstAvailable: [{deviceClass: h100-nvl-1g.12gb}, {deviceClass: t4}], sharing: {mode: timeSlicing}}", "1.36",
      "CFG009", ".sharing", "warning", "gpu/h100-nvl-1g-12gb"),
+    ("{deviceClass: t4, config: [{driver: gpu.nvidia.con, parameters: {}}]}", "1.36", "CFG010", ".config.0.driver",
+     "warning", "the devices are of driver gpu.nvidia.com, so nobody reads this config: did you mean gpu.nvidia.com?"),
+    ("{raw: {devices: {requests: [{name: gpu, exactly: {deviceClassName: t4}}], "
+     "config: [{opaque: {driver: x.example.com, parameters: {}}}]}}}", "1.36", "CFG010",
+     ".raw.devices.config.0.opaque.driver", "warning", "nobody reads this config"),
+    ("{deviceClass: t4, config: [{parameters: {NVIDIA, kind: GpuConfig, sharing: {strategy: MPS, "
+     "mpsConfig: {multiUser: 'true'}}}}]}", "1.36", "CFG006", ".config.0.parameters.sharing.mpsConfig.multiUser",
+     "error", "write true, without quotes"),
+    ("{deviceClass: t4, config: [{parameters: {NVIDIA, kind: GpuConfig, sharing: {strategy: MPS, "
+     "mpsConfig: {defaultPerDevicePinnedMemoryLimit: 4Gi}}}}]}", "1.36", "CFG006",
+     ".config.0.parameters.sharing.mpsConfig.defaultPerDevicePinnedMemoryLimit", "error", '{"0": 4Gi}'),
     # classes and devices
     ("{deviceClass: compute-domain-daemon.nvidia.com}", "1.36", "CLM007", ".deviceClass", "error",
      "resources.computeDomains.enabled"),
@@ -227,6 +238,7 @@ ACCEPTED = [
      "timeSlicingConfig: {interval: Long}}}}]}", "1.36"),
     ("{deviceClass: h100-nvl-1g.12gb, config: [{parameters: {NVIDIA, kind: MigDeviceConfig, sharing: {strategy: MPS, "
      "mpsConfig: {defaultPinnedDeviceMemoryLimit: 1Mi}}}}]}", "1.36"),
+    ("{deviceClass: t4, config: [{parameters: {NVIDIA, kind: GpuConfig, sharing: null}}]}", "1.36"),
     ("{firstAvailable: [{deviceClass: a100-80gb}, {deviceClass: t4}], config: [{requests: [gpu/a100-80gb], "
      "parameters: {NVIDIA, kind: GpuConfig}}]}", "1.36"),
 ]  # fmt: skip

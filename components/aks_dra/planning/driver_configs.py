@@ -82,7 +82,7 @@ def _unknown(value: Mapping[str, Any], known: Mapping[str, Any], above: str, kin
                 yield ConfigProblem(path, held, rule, "remove it")
             else:
                 yield ConfigProblem(path, held, f"{kind} has no such field", _nearest(key, known))
-        elif isinstance(known[key], Mapping):
+        elif isinstance(known[key], Mapping) and held is not None:  # null is a field that is not there
             if isinstance(held, Mapping):
                 yield from _unknown(held, known[key], path, kind)
             else:
@@ -126,7 +126,13 @@ def _mps(mps: Mapping[str, Any]) -> Iterator[ConfigProblem]:
         path = f"{where}.defaultActiveThreadPercentage"
         yield ConfigProblem(path, percentage, "a percentage is a whole number from 0 to 100", "write one")
     limits = {"defaultPinnedDeviceMemoryLimit": mps.get("defaultPinnedDeviceMemoryLimit")}
+    several = mps.get("multiUser")
+    if several is not None and not isinstance(several, bool):
+        yield ConfigProblem(f"{where}.multiUser", several, "true or false is needed", "write true, without quotes")
     each = mps.get("defaultPerDevicePinnedMemoryLimit")
+    if each is not None and not isinstance(each, Mapping):
+        path, rule = f"{where}.defaultPerDevicePinnedMemoryLimit", "a map of GPU index or uuid to a limit is needed"
+        yield ConfigProblem(path, each, rule, 'write e.g. {"0": 4Gi}, or defaultPinnedDeviceMemoryLimit for all')
     if isinstance(each, Mapping):
         limits |= {f"defaultPerDevicePinnedMemoryLimit.{key}": value for key, value in each.items()}
     for name, limit in limits.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aks_dra.planning.checks.constraints import unknown_requests
-from aks_dra.planning.checks.context import Context, finding
+from aks_dra.planning.checks.context import Context, did_you_mean, finding
 from aks_dra.planning.claim_shape import ClaimShape, Config
 from aks_dra.planning.devices import GPU_DRIVER, Device
 from aks_dra.planning.driver_configs import DEVICE_TYPES, SOURCE, config_problems
@@ -32,6 +32,7 @@ def of_claims(context: Context) -> Iterator[Finding]:
                 for ask in claim.selected(config.requests)
             }
             mixed = len({kind for devices in asked.values() for kind in _types(devices)}) > 1
+            yield from _read_by_nobody(config, [*asked.values()])
             for reference, devices in asked.items():
                 # Without names it is for all requests, and each driver takes what is its own.
                 yield from _fits(config, devices, reference, bool(config.requests), mixed)
@@ -67,6 +68,22 @@ def _parameters(context: Context, path: str, driver: str, parameters: Mapping[st
         for problem in config_problems(parameters):
             where = f"{path}.{problem.path}" if problem.path else path
             yield finding("CFG006", problem.severity, where, problem.value, problem.message, problem.remedy, SOURCE)
+
+
+def _read_by_nobody(config: Config, asked: list[tuple[Device, ...]]) -> Iterator[Finding]:
+    """A config for all requests whose driver has none of the devices: a misspelt name is passed over in silence."""
+    drivers = sorted({device.driver for devices in asked for device in devices})
+    if config.requests or not all(asked) or not drivers or not config.driver or config.driver in drivers:
+        return
+    yield finding(
+        "CFG010",
+        "warning",
+        f"{config.holder}{'.opaque' if config.raw else ''}.driver",
+        config.driver,
+        f"the devices are of driver {', '.join(drivers)}, so nobody reads this config",
+        did_you_mean(config.driver, drivers),
+        API,
+    )
 
 
 def _fits(
@@ -121,6 +138,7 @@ def of_classes(context: Context) -> Iterator[Finding]:
         for index, held in enumerate(entry.config):
             config = Config(f"{path}.config.{index}", (), held.driver, held.parameters)
             yield from _parameters(context, config.parameters_path, held.driver, held.parameters)
+            yield from _read_by_nobody(config, [devices])
             yield from _fits(config, devices, f"of class {name}", False)
 
 
