@@ -326,6 +326,25 @@ def test_a_generated_name_is_no_name_to_delete_and_unknown_kinds_are_named(tmp_p
     assert "kubectl delete job" not in text
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        ("requests: {nvidia.com/gpu: 1}", "requests: [1]"),
+        ("    spec:\n", "    spec:\n      resourceClaims: 3\n"),
+        ("      containers:", "      initContainers: text\n      containers:"),
+        ("requests: {nvidia.com/gpu: 1}", "claims: 7"),
+        ("memory: 1Gi", "7: 1Gi"),
+    ],
+)
+def test_damage_beside_what_changes_ends_in_no_traceback(tmp_path: Path, damage: tuple[str, str]) -> None:
+    text = DEPLOYMENT.replace("RESOURCE", "nvidia.com/gpu").replace(*damage)
+    assert text != DEPLOYMENT.replace("RESOURCE", "nvidia.com/gpu")
+    [advice] = made(tmp_path, POOLS % ("1.36", T4, ""), text, claims=True).advice
+    assert advice.manifest is not None
+    spec = advice.manifest["spec"]["template"]["spec"]
+    assert spec["resourceClaims"] == [{"name": "gpu", "resourceClaimTemplateName": "t4"}]
+
+
 def test_a_container_without_a_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         WorkloadError, match=r"w\.yaml, document 1: Job train: it and each of its containers need a name"

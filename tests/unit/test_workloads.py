@@ -104,6 +104,10 @@ def pod(container: str, more: str = "") -> str:
             "write a selector as cel: {expression: …}",
         ),
         (
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: x, labels: [a]}",
+            "w.yaml: Namespace x: labels is a map, this is ['a']",
+        ),
+        (
             claim("{name: gpu, exactly: {deviceClass: t4}}"),
             "w.yaml: ResourceClaim c: request gpu has no deviceClassName; deviceClass is no such field",
         ),

@@ -15,7 +15,7 @@ from typing import Any
 from aks_dra.migrate.edit import Drop, Edit, EditError, Put, edited
 from aks_dra.migrate.pools import emptied, successor
 from aks_dra.migrate.project import plan_text
-from aks_dra.migrate.workloads import MINOR_OF_MAPPING, Advice, Fleet, advise, unknown
+from aks_dra.migrate.workloads import MINOR_OF_MAPPING, POD_PATHS, Advice, Fleet, advise
 from aks_dra.planning.checks.changes_pools import free_name
 from aks_dra.planning.cluster import minor
 from aks_dra.planning.model import Finding, Plan, PlannedPool
@@ -24,6 +24,7 @@ from aks_dra.settings import Settings
 from aks_dra.settings.loader import Loaded, load_stack_file
 from aks_dra.settings.parse import settings_from_loaded
 from aks_dra.simulate.reading import Manifest
+from aks_dra.simulate.workloads import OBJECTS, WITHOUT_SAY
 
 POOLS = "aks-dra:pools"
 
@@ -94,7 +95,7 @@ def road(
         claims=claims,
     )
     advice = advise(fleet, manifests)
-    notes += unknown(manifests)
+    notes += _unknown(manifests)
     by_mapping = any(entry.kind == "unchanged" for entry in advice)
     move = maker.step("2-move", "move the workloads", _moving(settings, advice, by_mapping))
     elsewhere = _elsewhere(loaded, file, pool)
@@ -114,6 +115,17 @@ def road(
         before.cluster.kubernetes_version, fleet.last, by_mapping, new, tuple(sorted(old.extended_resources)),
         fleet.last and fleet.sharing == "exclusive" and fleet.minor >= MINOR_OF_MAPPING,
     )  # fmt: skip
+
+
+def _unknown(manifests: Sequence[Manifest]) -> tuple[str, ...]:
+    """Objects that may make pods of their own, which nothing here knows how to find."""
+    kinds = {*POD_PATHS, *WITHOUT_SAY, *(kind for _, kind in OBJECTS)}
+    return tuple(
+        f"{manifest.kind} {manifest.name or '(no name)'} ({manifest.where}) is not looked at: which pods it makes is "
+        "not known here"
+        for manifest in manifests
+        if manifest.kind not in kinds
+    )
 
 
 def _start(file: Path, today: str) -> tuple[Loaded, Settings, Plan]:

@@ -16,7 +16,6 @@ from aks_dra.migrate.budgets import at, gentle_strategy
 from aks_dra.planning import names
 from aks_dra.planning.model import PlannedPool
 from aks_dra.simulate.reading import Manifest, WorkloadError
-from aks_dra.simulate.workloads import OBJECTS, WITHOUT_SAY
 
 # Where the pod's spec is, and what a patch can reach.
 POD_PATHS = {
@@ -49,17 +48,6 @@ class Fleet:
     last: bool  # the old pool is the last of the device plugin
     taken: set[str]  # claims there are, namespace/name
     claims: bool  # a claim also where the mapping would do
-
-
-def unknown(manifests: Sequence[Manifest]) -> tuple[str, ...]:
-    """Objects that may make pods of their own, which nothing here knows how to find."""
-    kinds = {*POD_PATHS, *WITHOUT_SAY, *(kind for _, kind in OBJECTS)}
-    return tuple(
-        f"{manifest.kind} {manifest.name or '(no name)'} ({manifest.where}) is not looked at: which pods it makes is "
-        "not known here"
-        for manifest in manifests
-        if manifest.kind not in kinds
-    )
 
 
 @dataclass(frozen=True)
@@ -296,14 +284,13 @@ def _whole(manifest: Manifest, change: Mapping[str, Any], strategy: Mapping[str,
             container = next(item for item in spec[section] if item.get("name") == entry["name"])
             resources = container["resources"]
             for part in ("limits", "requests"):
-                kept = {
-                    k: v for k, v in (resources.get(part) or {}).items() if k not in entry["resources"].get(part, {})
-                }
+                kept = {k: v for k, v in _map(resources.get(part)).items() if k not in entry["resources"].get(part, {})}
                 resources.pop(part, None)
                 if kept:
                     resources[part] = kept
             resources["claims"] = entry["resources"]["claims"]
-    spec["resourceClaims"] = [*(spec.get("resourceClaims") or []), *change["resourceClaims"]]
+    present = spec.get("resourceClaims")
+    spec["resourceClaims"] = [*(present if isinstance(present, list) else []), *change["resourceClaims"]]
     if strategy:
         whole["spec"]["strategy"] = {key: value for key, value in strategy.items() if not key.startswith("$")}
     if "nodeSelector" in change:

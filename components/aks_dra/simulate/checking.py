@@ -33,6 +33,7 @@ def check_object(manifest: Manifest, version: str) -> None:
         if text is not None and not (isinstance(text, str) and NAME.fullmatch(text.rstrip("-"))):
             raise WorkloadError(f"{where}: {kind}: metadata.{key} {text!r} is no name of Kubernetes")
     title = f"{kind} {manifest.name}"
+    _typed(where, f"{title}: labels", manifest.metadata.get("labels") or {}, dict)
     if kind in ("ResourceClaim", "ResourceClaimTemplate"):
         field = "spec.spec" if kind == "ResourceClaimTemplate" else "spec"
         inner = manifest.spec.get("spec") if kind == "ResourceClaimTemplate" else manifest.spec
