@@ -62,7 +62,7 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return pack(tmp_path_factory.mktemp("charts"))
 
 
-STACKS = [*sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), *BODIES]
+STACKS: list[Path | str] = [*sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), *BODIES]
 
 
 @pytest.mark.parametrize("which", STACKS, ids=[item if isinstance(item, str) else item.name for item in STACKS])

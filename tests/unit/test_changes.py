@@ -2,45 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from aks_dra.cli import app
-from aks_dra.planning import Plan
-from aks_dra.planning.checks.changes_pools import free_name
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.model import Finding
-from aks_dra.planning.previous import PreviousError, as_plain, from_plain, previous_of
-from tests.unit.planning_help import planned, stack
+from tests.unit.changes_help import A100, CLUSTER, T4, TRAIN, both, changes, summary
 
 pytestmark = pytest.mark.unit
-
-CLUSTER = 'aks-dra:cluster: {access: {azureRbac: true}, kubernetesVersion: "1.36"%s}\n'
-TRAIN = "aks-dra:pools: {train: {vmSize: Standard_NC24ads_A100_v4%s}, t4inf: {vmSize: Standard_NC4as_T4_v3}}"
-T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3%s}}"
-A100 = "aks-dra:pools: {a100: {vmSize: Standard_NC24ads_A100_v4%s}}"
-
-
-def both(folder: Path, before: str, after: str, today: str = "") -> tuple[Plan, Plan]:
-    """The plan before, and the one after with the findings of the change."""
-    access = "aks-dra:cluster" not in before
-    earlier = planned(folder, before, access=access)
-    later, findings = plan_file(stack(folder, after, access=access), today, previous=previous_of(earlier))
-    assert later is not None, findings
-    return earlier, later
-
-
-def changes(folder: Path, before: str, after: str, today: str = "") -> list[Finding]:
-    return [finding for finding in both(folder, before, after, today)[1].findings if finding.code.startswith("CHG")]
-
-
-def summary(found: list[Finding]) -> list[tuple[str, str, str]]:
-    return [(finding.code, finding.severity, finding.path) for finding in found]
 
 
 FIELDS = [
@@ -233,177 +201,9 @@ def test_another_layout_on_a_living_pool(tmp_path: Path, before: str, after: str
     assert "add a pool with the new layout, for example a100b; move the workloads, drain a100" in found[0].remedy
 
 
-def test_the_only_pool_of_a_class_that_claims_still_name(tmp_path: Path) -> None:
-    objects = (
-        "\naks-dra:deviceClasses: {a100-train: {require: {memory: '>=70Gi'}}}"
-        "\naks-dra:claims: {ml: {big: {deviceClass: a100-train}, small: {deviceClass: t4}}}"
-    )
-    gone = "aks-dra:pools: {t4inf: {vmSize: Standard_NC4as_T4_v3}}"
-    [found] = changes(tmp_path, TRAIN % "" + objects, gone + objects)
-    assert (found.code, found.severity, found.path) == ("CHG008", "warning", "aks-dra:pools.train")
-    assert found.message.endswith(
-        "no other pool has devices for classes a100-80gb, a100-train, which the claim ml/big still names"
-    )
-    assert "write protect: false for train and run `pulumi up` once" in found.remedy
-    assert "kubectl drain -l kubernetes.azure.com/agentpool=train" in found.remedy
-
-
-def test_the_last_device_plugin_pool_goes(tmp_path: Path) -> None:
-    two = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}, old: {vmSize: Standard_NC4as_T4_v3, allocation: %s}}"
-    found = changes(tmp_path, two % "devicePlugin", T4 % "")
-    assert summary(found) == [
-        ("CHG017", "warning", "aks-dra:pools"),
-        ("CHG008", "warning", "aks-dra:pools.old"),
-    ]
-    assert found[0].message == (
-        "the last device-plugin pool goes: pods that ask for nvidia.com/gpu are served by DRA from now on (class "
-        "aks-dra-legacy-requests), with a whole GPU of any DRA pool that they tolerate"
-    )
-    below = CLUSTER.replace("1.36", "1.35") % ""
-    [nobody] = [f for f in changes(tmp_path, below + two % "devicePlugin", below + T4 % "") if f.code == "CHG017"]
-    assert "nobody serves nvidia.com/gpu any more" in nobody.message
-
-
-def test_a_class_that_is_renamed_lists_who_names_it(tmp_path: Path) -> None:
-    text = (
-        T4 % ""
-        + "\naks-dra:deviceClasses: {%s: {require: {type: gpu}}}\naks-dra:claims: {ml: {one: {deviceClass: %s}}}"
-    )
-    found = changes(tmp_path, text % ("small", "small"), text % ("mig-small", "mig-small"))
-    [renamed] = [f for f in found if f.code == "CHG018"]
-    assert renamed.path == "aks-dra:deviceClasses.small"
-    assert renamed.message.startswith("class small becomes mig-small: ")
-    assert renamed.message.endswith("in this stack ml/one")
-    assert "keep small beside mig-small until no claim names it" in renamed.remedy
-
-
-def test_claims_that_go_are_renamed_or_become_another_object(tmp_path: Path) -> None:
-    before = (
-        T4 % ""
-        + "\naks-dra:claims: {ml: {gone: {deviceClass: t4, count: 1}, kept: {deviceClass: t4}, x: {deviceClass: t4}}}"
-    )
-    after = T4 % "" + "\naks-dra:claims: {ml: {kept: {deviceClass: t4}, x: {deviceClass: t4, shareAcross: pods}}}"
-    assert summary(changes(tmp_path, before, after)) == [
-        ("CHG019", "warning", "aks-dra:claims.ml.gone"),
-        ("CHG020", "warning", "aks-dra:claims.ml.x.shareAcross"),
-    ]
-    named = T4 % "" + "\naks-dra:claims: {ml: {%s: {deviceClass: t4, shareAcross: pods}}}"
-    [renamed] = changes(tmp_path, named % "one", named % "other")
-    assert renamed.message.startswith("claim ml/one becomes ml/other: ")
-    [fixed] = changes(tmp_path, named % "one", named.replace("pods", 'pods, cel: ["true"]') % "one")
-    assert (fixed.code, fixed.path) == ("CHG020", "aks-dra:claims.ml.one")
-
-
-def test_a_namespace_that_leaves_stays_in_the_cluster(tmp_path: Path) -> None:
-    found = changes(tmp_path, T4 % "" + "\naks-dra:namespaces: {ml: {}}", T4 % "")
-    assert summary(found) == [("CHG021", "warning", "aks-dra:namespaces.ml")]
-    others = "\naks-dra:namespaces: {ml: {create: false, labels: {team: a}}}"
-    assert changes(tmp_path, T4 % "" + others, T4 % "") == []
-
-
 def test_the_dra_driver_is_run_in_one_way_for_ever(tmp_path: Path) -> None:
     found = changes(tmp_path, T4 % "", "aks-dra:gpu: {draStack: operator}\n" + T4 % "")
     assert ("CHG022", "error", "aks-dra:gpu.draStack") in summary(found)
-
-
-def test_the_same_settings_find_nothing(tmp_path: Path) -> None:
-    for file in ("dev", "local", "prod"):
-        path = Path(__file__).parents[2] / "stacks" / f"Pulumi.{file}.yaml"
-        earlier, _ = plan_file(path)
-        assert earlier is not None
-        through = from_plain(json.loads(json.dumps(as_plain(previous_of(earlier)), sort_keys=True)))
-        assert through == previous_of(earlier)
-        _, findings = plan_file(path, previous=through)
-        assert [f for f in findings if f.code.startswith("CHG")] == []
-
-
-def test_numbers_that_became_floats_and_what_is_no_description(tmp_path: Path) -> None:
-    plain = as_plain(previous_of(planned(tmp_path, T4 % ", maxPods: 50")))
-    floats = json.loads(json.dumps(plain), parse_int=float)
-    assert from_plain(floats) == from_plain(plain)
-    for bad in (None, 3, {}, {"format": 2}, {**plain, "pools": 3}, {k: v for k, v in plain.items() if k != "cluster"}):
-        with pytest.raises(PreviousError):
-            from_plain(bad)
-    assert from_plain({**plain, "later": 1}) == from_plain(plain)
-
-
-@pytest.mark.parametrize(
-    ("name", "taken", "proposal"),
-    [
-        ("train", [], "train2"),
-        ("train", ["train2"], "train3"),
-        ("t4", [], "t4b"),
-        ("t4", ["t4b"], "t4c"),
-        ("t4inference", [], "t4inference2"),
-        ("averylongone", [], "averylongon2"),
-    ],
-)
-def test_a_proposed_name_is_free_and_short_enough(name: str, taken: list[str], proposal: str) -> None:
-    assert free_name(name, [name, *taken]) == proposal
-
-
-def check(*arguments: str) -> list[str]:
-    run = CliRunner().invoke(app, ["check", *arguments, "--format", "json"])
-    assert run.exception is None or isinstance(run.exception, SystemExit), run.output
-    return [f["code"] for f in json.loads(run.stdout)[0]["findings"]] if run.exit_code < 2 else [run.output]
-
-
-def test_check_against_a_file_a_revision_and_a_state(tmp_path: Path) -> None:
-    file = stack(tmp_path, TRAIN % "")
-    earlier = tmp_path / "earlier.yaml"
-    earlier.write_text(file.read_text())
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.com"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
-        subprocess.run([*git, *command], check=True)
-    before, _ = plan_file(file)
-    assert before is not None
-    state = {"deployment": {"resources": [
-        {"type": "pulumi:pulumi:Stack", "outputs": {"previous": as_plain(previous_of(before))}},
-    ]}}  # fmt: skip
-    (tmp_path / "state.json").write_text(json.dumps(state))
-    stack(tmp_path, TRAIN.replace("NC24ads", "NC48ads") % "")
-    for against in (str(earlier), "HEAD", str(tmp_path / "state.json")):
-        assert check(str(file), "--against", against) == ["CHG001"]
-    assert check(str(file)) == []
-
-
-def test_a_revision_has_its_own_base_files(tmp_path: Path) -> None:
-    file = stack(tmp_path, "aks-dra:base: [common.yaml]")
-    base = file.parent / "common.yaml"
-    base.write_text("config: {aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}}\n")
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.com"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
-        subprocess.run([*git, *command], check=True)
-    base.write_text("config: {aks-dra:pools: {t4: {vmSize: Standard_NC8as_T4_v3}}}\n")
-    assert check(str(file), "--against", "HEAD") == ["CHG001"]
-    other = stack(tmp_path, T4 % "").rename(file.with_name("Pulumi.new.yaml"))
-    assert check(str(other), "--against", "HEAD") == []  # it has no such file
-    file = stack(tmp_path, "aks-dra:base: [common.yaml]")
-    base.write_text("config: [")
-    subprocess.run([*git, "commit", "-qam", "two"], check=True)
-    base.write_text("config: {aks-dra:pools: {t4: {vmSize: Standard_NC8as_T4_v3}}}\n")
-    assert check(str(file), "--against", "HEAD") == []  # what could not be read never was
-
-
-def test_against_nothing_that_there_is(tmp_path: Path) -> None:
-    file = stack(tmp_path, T4 % "")
-    bad = tmp_path / "state.json"
-    bad.write_text('{"deployment": {"resources": []}}')
-    [unknown] = check(str(file), "--against", "no-such-thing")
-    assert "neither a file nor a revision" in " ".join(unknown.replace("│", " ").split())
-    [empty] = check(str(file), "--against", str(bad))
-    assert "has no output previous" in " ".join(empty.replace("│", " ").split())
-
-
-def test_a_change_of_a_warning_can_be_acknowledged(tmp_path: Path) -> None:
-    ack = "\naks-dra:acknowledge: [{code: CHG004, reason: in the night}]"
-    earlier = planned(tmp_path, A100 % "")
-    file = stack(tmp_path, A100 % ", osSku: AzureLinux" + ack)
-    later, findings = plan_file(file, previous=previous_of(earlier))
-    assert later is not None
-    assert [(f.code, f.acknowledged) for f in findings if f.code == "CHG004"] == [("CHG004", "in the night")]
-    assert later.warnings == tuple(f for f in findings if f.code != "CHG004" and f.severity == "warning")
-    assert replace(later, findings=()).errors == ()
 
 
 def test_a_value_that_was_not_there_is_removed_again(tmp_path: Path) -> None:
