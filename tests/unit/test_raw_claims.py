@@ -123,7 +123,7 @@ def test_a_template_has_its_claim_one_level_below(tmp_path: Path) -> None:
     right = "write spec: {spec: {devices: …}}"
     assert said(tmp_path, f"{{kind: ResourceClaimTemplate, spec: {devices}}}") == [("RAW005", f"{RAW}.spec", right)]
     assert said(tmp_path, f"{{spec: {devices}}}") == [
-        ("RAW005", f"{RAW}.spec", f"{right}, or add kind: ResourceClaim for one claim that pods share")
+        ("RAW005", f"{RAW}.spec", f"{right}, or shareAcross: pods, which makes one ResourceClaim of it")
     ]
     assert said(tmp_path, f"{{kind: ResourceClaim, spec: {devices}}}") == []
 

@@ -116,7 +116,7 @@ def test_the_spec_of_a_claim_in_place_of_a_templates_is_told_from_it(tmp_path: P
     body = POOL % "" + "aks-dra:claims: {ml: {c: {%s raw: {spec: %s}}}}"
     (found,) = findings(tmp_path, body % ("", claim))
     assert (found.code, found.path) == ("RAW005", "aks-dra:claims.ml.c.raw.spec")
-    assert found.remedy.startswith("write spec: {spec: {devices: …}}; or shareAcross: pods")
+    assert found.remedy.startswith("write spec: {spec: {devices: …}}, or shareAcross: pods")
     assert findings(tmp_path, body % ("shareAcross: pods,", claim)) == []
     assert findings(tmp_path, body % ("", f"{{spec: {claim}}}")) == []
 

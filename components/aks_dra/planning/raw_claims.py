@@ -108,21 +108,15 @@ class _Reader:
             kind = given
         self._check(raw, {"apiVersion": TEXT, "kind": TEXT, "metadata": METADATA, "spec": {"*": ANY}}, where)
         spec = _map(raw.get("spec"))
-        if kind == "ResourceClaimTemplate" and "devices" in spec and "spec" not in spec:
-            rule = "a template holds the spec of its claims in a spec of its own"
-            remedy = "write spec: {spec: {devices: …}}; or shareAcross: pods, which makes one ResourceClaim of it"
-            self._say("RAW005", f"{where}.spec", "devices", rule, remedy)
-            return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
         if kind == "ResourceClaimTemplate":
             if "devices" in spec and "spec" not in spec:
                 rule = "a template has its claim under spec.spec"
                 remedy = "write spec: {spec: {devices: …}}"
                 if "kind" not in raw:
                     rule = f"this is a ResourceClaimTemplate, since no kind says otherwise: {rule}"
-                    remedy += ", or add kind: ResourceClaim for one claim that pods share"
+                    remedy += ", or shareAcross: pods, which makes one ResourceClaim of it"
                 self._say("RAW005", f"{where}.spec", "devices", rule, remedy)
-                spec = {"spec": spec}
-                return kind, dict(_map(raw.get("metadata"))), dict(_map(spec["spec"])), f"{where}.spec"
+                return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
             self._check(spec, {"spec": {"*": ANY}, "metadata": METADATA}, f"{where}.spec")
             return kind, dict(_map(raw.get("metadata"))), dict(_map(spec.get("spec"))), f"{where}.spec.spec"
         return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"

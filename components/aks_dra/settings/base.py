@@ -20,7 +20,10 @@ Bool = StrictBool
 class Model(BaseModel):
     """Base of all settings: immutable, refuses keys it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    # Deferred: the validator of a whole tree of models is built once, not once more for every model in it.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
 
 def _number(value: Any) -> Any:
