@@ -101,7 +101,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert [finding["code"] for finding in json.loads(run.stdout)[0]["findings"]] == ["AZS002"]
     empty = CliRunner().invoke(app, ["check", str(file), "--azure-snapshot", str(tmp_path)])
     assert empty.exit_code == 2
-    assert "none of skus.json" in empty.output.replace("\n", " ")
+    assert "none of skus.json" in " ".join(empty.output.replace("│", " ").split())
 
 
 def test_the_script_asks_the_azure_cli_and_writes_what_is_read(tmp_path: Path) -> None:
