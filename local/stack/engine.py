@@ -29,7 +29,9 @@ PROGRESS = re.compile(
     r"^\s*(?:\S+\s+)?(?P<type>[a-z][\w.-]*:\S+) (?P<name>\S+) (?P<done>created|updated|deleted|replaced|imported|"
     r"\*\*\w+ failed\*\*)(?: replacement| original)? (?:\((?P<time>[\d.]+)s\))?"
 )
-COUNT = re.compile(r"^\s+(?:[^\w\s]+\s+)?(?P<count>\d+) (?P<what>[a-z ]+?)(?:\. .*)?$")
+# "    + 5 created", "    +-2 replaced"; last the sum and the rest: "    7 changes. 41 unchanged".
+COUNT = re.compile(r"^\s+(?:[^\w\s]+\s*|\d+ changes?\. )?(?P<count>\d+) (?P<what>[a-z ]+)$")
+SUM = re.compile(r"changes?")
 DEFAULT_CHARTS = ".local/charts"
 NVIDIA_CHARTS = "AKS_DRA_NVIDIA_CHARTS"
 QUIET = ("--non-interactive", "--color", "never")
@@ -71,7 +73,7 @@ class Output:
             self.section = text.split(" (")[0].split(":")[0]
             return None
         if self.section == "Resources":
-            if found := COUNT.match(text):
+            if (found := COUNT.match(text)) and not SUM.fullmatch(found["what"]):
                 self.counts[found["what"]] = int(found["count"])
             return None
         if self.section == "Diagnostics":

@@ -176,6 +176,16 @@ Duration: 3s
         ]
         assert output.counts == {"created": 10, "updated": 1, "unchanged": 41}
 
+    def test_replacements_are_counted_and_the_sum_is_no_kind_of_change(self) -> None:
+        output = Output()
+        for line in ("Resources:", "    - 5 deleted", "    +-2 replaced", "    7 changes. 41 unchanged"):
+            assert output.take(line) is None
+        assert output.counts == {"deleted": 5, "replaced": 2, "unchanged": 41}
+        one = Output()
+        for line in ("Resources:", "    ~ 1 updated", "    1 change"):
+            one.take(line)
+        assert one.counts == {"updated": 1}
+
 
 def test_the_command_refuses_a_real_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr("local.state.CHECKOUT", checkout(tmp_path, "config: {}\n"))
