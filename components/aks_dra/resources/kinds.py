@@ -31,6 +31,10 @@ MODULES = {
     ("resource.k8s.io/v1", "ResourceClaimTemplate"): "resource.v1",
 }
 
+# Kubernetes refuses every change of these specs ("field is immutable"), and the provider does not know it: without this an
+# edited claim ends the update. The name is fixed, so the old object goes first.
+FIXED_SPEC = ("ResourceClaim", "ResourceClaimTemplate")
+
 
 def register(name: str, planned: PlannedObject, opts: pulumi.ResourceOptions) -> pulumi.Resource:
     """Registers one planned object under the logical name `name`."""
@@ -40,5 +44,8 @@ def register(name: str, planned: PlannedObject, opts: pulumi.ResourceOptions) ->
         raise pulumi.RunError(f"{planned.key}: no typed class is known for {kind[0]} {kind[1]}")
     module: Any = importlib.import_module(f"pulumi_kubernetes.{MODULES[kind]}")
     arguments = {snake(field): value for field, value in manifest.items()}
+    if kind[1] in FIXED_SPEC:
+        opts.replace_on_changes = ["spec"]
+        opts.delete_before_replace = True
     resource: pulumi.Resource = getattr(module, kind[1] + "Patch" * planned.patch)(name, **arguments, opts=opts)
     return resource
