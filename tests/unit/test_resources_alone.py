@@ -7,6 +7,7 @@ import json
 
 import pulumi
 import pytest
+from pydantic.alias_generators import to_camel
 
 from aks_dra.resources import (
     AksCluster,
@@ -20,6 +21,7 @@ from aks_dra.resources import (
     guard,
 )
 from aks_dra.resources.args import describe
+from aks_dra.settings import Settings
 from tests.unit.resources_plan import EXISTING, POOL, finding, make_plan, whole_cluster
 from tests.unit.resources_stand_in import CLUSTER_ID, SUBSCRIPTION, failing, kubelogin, resolved, run  # noqa: F401
 
@@ -169,11 +171,11 @@ def test_other_languages_get_a_schema_and_their_numbers_back() -> None:
     schema = json.loads(ComponentProvider([hosted.DraCluster], "aks-dra", None, "0.1.0").schema or "")
     component = schema["resources"]["aks-dra:index:DraCluster"]
     assert component["isComponent"]
-    assert set(component["inputProperties"]) == {
-        "acknowledge", "claims", "cluster", "deviceClasses", "facts", "gpu", "namespaces", "pools", "tags", "testPool",
-    }  # fmt: skip
+    # Every setting; `base` is for stack files, which a program in another language has none of.
+    assert set(component["inputProperties"]) == {to_camel(name) for name in Settings.model_fields} - {"base"}
     assert set(component["properties"]) == {
         "claims", "clusterId", "clusterName", "findings", "kubeconfig", "nodeResourceGroup", "oidcIssuer", "pools",
+        "previous",
     }  # fmt: skip
     assert all(text["description"] for text in component["inputProperties"].values())
     assert hosted._with_integers({"a": [1.0, 1.5, {"b": 2.0}], "c": True}) == {"a": [1, 1.5, {"b": 2}], "c": True}

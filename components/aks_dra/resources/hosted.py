@@ -25,6 +25,8 @@ class DraClusterArgs(TypedDict, total=False):
     """GPU pools by name."""
     test_pool: dict[str, Any]
     """A small tainted pool to try things on."""
+    devices: dict[str, Any]
+    """Devices of drivers that are not NVIDIA's, by name."""
     device_classes: dict[str, Any]
     """Device classes by name, beside those that every kind of device gets."""
     claims: dict[str, Any]
@@ -58,6 +60,8 @@ class DraCluster(_DraCluster):
     """Kind of claim by namespace and name."""
     findings: int
     """Number of warnings that nobody acknowledged."""
+    previous: dict[str, Any]
+    """What the cluster is now, as plain data: `aks-dra check --against` finds it in the state."""
 
     def __init__(self, name: str, args: DraClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, _with_integers(args), opts)
