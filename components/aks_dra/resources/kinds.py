@@ -31,8 +31,8 @@ MODULES = {
     ("resource.k8s.io/v1", "ResourceClaimTemplate"): "resource.v1",
 }
 
-# Kubernetes refuses every change of these specs ("field is immutable"), and the provider does not know it: without this an
-# edited claim ends the update. The name is fixed, so the old object goes first.
+# Kubernetes refuses every change of these specs ("field is immutable"), and the provider does not know it: without this
+# an edited claim ends the update. The name is fixed, so the old object goes first.
 FIXED_SPEC = ("ResourceClaim", "ResourceClaimTemplate")
 
 
