@@ -130,7 +130,7 @@ CLUSTERS = [
     (", resourceGroup: rg-other", "CHG009", "error", "resourceGroup"),
     (", location: westeurope", "CHG009", "error", "location"),
     (", nodeResourceGroup: rg-nodes", "CHG009", "error", "nodeResourceGroup"),
-    (", protect: false, name: other", "CHG009", "warning", "name"),
+    (", protect: false, name: other", "CHG009", "error", "name"),  # the state protects the cluster still
     (", network: {privateCluster: true}", "CHG010", "warning", "network.privateCluster"),
     (", systemPool: {vmSize: Standard_D8ds_v5}", "CHG012", "error", "systemPool.vmSize"),
 ]
@@ -146,7 +146,7 @@ VERSIONS = [
     ("1.36", "1.37", "", [("CHG015", "warning")]),
     ("1.35", "1.37", "2026-12-01", [("CHG014", "error"), ("CHG015", "warning")]),
     ("1.35", "1.37", "2027-04-01", [("CHG014", "warning"), ("CHG015", "warning")]),
-    ("1.37", "1.36", "", [("CHG011", "error"), ("CHG011", "error")]),
+    ("1.37", "1.36", "", [("CHG011", "error")]),
     ("1.36.2", "1.36.1", "", [("CHG011", "error")]),
     ("1.36", "1.36.2", "", [("CHG015", "warning")]),
     ("1.36.2", "1.36", "", [("CHG015", "warning")]),

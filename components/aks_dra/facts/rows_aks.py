@@ -11,9 +11,12 @@ from aks_dra.facts.fact import Fact
 
 @dataclass(frozen=True, kw_only=True)
 class PoolField(Fact):
-    """A field of an AKS pool or cluster (its name in Azure Resource Manager) and what a change to it does."""
+    """A field of an AKS pool or cluster (its name in Azure Resource Manager) and what a change to it does.
 
-    change: Literal["replace", "reimage", "update", "unverified"]
+    `stays`: what is on once cannot be turned off.
+    """
+
+    change: Literal["replace", "reimage", "update", "unverified", "stays"]
     provider_replaces: bool
     moves_by_itself: bool  # an autoscaler changes it: ignore it while it does
 

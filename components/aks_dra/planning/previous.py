@@ -41,6 +41,7 @@ class PreviousCluster:
     protect: bool
     inputs: Mapping[str, Any]
     system_pool: Mapping[str, Any]
+    made: Mapping[str, str] | None = None  # what the stack makes around it, setting to name; None: not known
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class PreviousPool:
     protect: bool
     inputs: Mapping[str, Any]
     classes: tuple[str, ...]
+    path: str = ""  # in the stack file; "" in what earlier releases wrote
+    count: int = -1  # nodes that the state has, -1: not known; an autoscaler's bounds move on without it
 
 
 @dataclass(frozen=True)
@@ -136,9 +139,25 @@ def _cluster(cluster: PlannedCluster) -> PreviousCluster:
         kubernetes_version=cluster.kubernetes_version,
         login=cluster.login,
         protect=cluster.protect,
-        inputs={key: value for key, value in cluster.inputs.items() if key not in CLUSTER_LEFT_OUT},
+        inputs={key: _unsecret(value) for key, value in cluster.inputs.items() if key not in CLUSTER_LEFT_OUT},
         system_pool=system,
+        made=_made(cluster),
     )
+
+
+def _made(cluster: PlannedCluster) -> dict[str, str]:
+    """By setting, the name of each resource that goes when the setting names one that exists."""
+    if cluster.existing:
+        return {}
+    keys = {"identity": "identity", "kubelet-identity": "kubeletIdentity"}
+    made = {
+        keys.get(identity.key, identity.key): identity.name for identity in cluster.identities if not identity.existing
+    }
+    if cluster.create_resource_group:
+        made["resourceGroup"] = cluster.resource_group
+    if cluster.workspace is not None and not cluster.workspace.existing:
+        made["monitoring.logAnalytics"] = cluster.workspace.name
+    return dict(sorted(made.items()))
 
 
 def _pool(pool: PlannedPool, plan: Plan) -> PreviousPool:
@@ -148,9 +167,20 @@ def _pool(pool: PlannedPool, plan: Plan) -> PreviousPool:
         driver_owner=pool.driver_owner,
         mig=_partitions(pool, plan),
         protect=pool.protect,
-        inputs={key: value for key, value in pool.inputs.items() if key not in LEFT_OUT},
+        inputs={key: _unsecret(value, key) for key, value in pool.inputs.items() if key not in LEFT_OUT},
         classes=pool.device_classes,
+        path=pool.path,
+        count=pool.inputs.get("count", -1),
     )
+
+
+def _unsecret(value: Any, key: str = "") -> Any:
+    """A raw input may hold a password, and this goes into the stack's outputs."""
+    if any(word in key.casefold() for word in ("password", "secret")):
+        return "[secret]"
+    if isinstance(value, Mapping):
+        return {name: _unsecret(inner, str(name)) for name, inner in value.items()}
+    return [_unsecret(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _partitions(pool: PlannedPool, plan: Plan) -> str:

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aks_dra.planning.checks import changes_cluster, changes_objects, changes_pools
+from aks_dra.planning.checks import (
+    changes_around,
+    changes_cluster,
+    changes_nodes,
+    changes_objects,
+    changes_pools,
+    changes_versions,
+)
 from aks_dra.planning.checks.context import Context
 from aks_dra.planning.model import Finding
 from aks_dra.planning.previous import previous_of
+
+TOPICS = (changes_cluster, changes_around, changes_versions, changes_pools, changes_nodes, changes_objects)
 
 
 def changes(context: Context) -> Iterator[Finding]:
     if context.previous is None:
         return
     now = previous_of(context.plan)
-    for rule in (*changes_cluster.RULES, *changes_pools.RULES, *changes_objects.RULES):
-        yield from rule(context, context.previous, now)
+    for topic in TOPICS:
+        for rule in topic.RULES:
+            yield from rule(context, context.previous, now)
 
 
 CHECKS = (changes,)

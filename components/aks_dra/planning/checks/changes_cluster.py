@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aks_dra.planning.checks.changes_pools import changed_fields, from_to, setting
+from aks_dra.facts import PoolField
+from aks_dra.planning.checks.changes_pools import changed_fields, from_to, setting, shown
 from aks_dra.planning.checks.context import Context, finding
-from aks_dra.planning.cluster import minor
 from aks_dra.planning.model import Finding
 from aks_dra.planning.previous import Previous
 
@@ -20,7 +20,14 @@ SETTINGS = {
     "networkProfile.serviceCidr": "network.serviceCidr", "networkProfile.dnsServiceIP": "network.dnsServiceIp",
     "networkProfile.outboundType": "network.outboundType",
     "apiServerAccessProfile.enablePrivateCluster": "network.privateCluster",
+    "apiServerAccessProfile.privateDNSZone": "network.privateDnsZone", "identity.type": "identity",
+    "oidcIssuerProfile.enabled": "access.oidcIssuer", "aadProfile.managed": "access", "diskEncryptionSetID":
+    "azureInputs.diskEncryptionSetID", "fqdnSubdomain": "azureInputs.fqdnSubdomain", "linuxProfile":
+    "azureInputs.linuxProfile", "windowsProfile": "azureInputs.windowsProfile", "networkProfile.serviceCidrs":
+    "azureInputs.networkProfile.serviceCidrs", "networkProfile.networkMode": "azureInputs.networkProfile.networkMode",
 }  # fmt: skip
+
+DEFAULTS = {"apiServerAccessProfile.privateDNSZone": "system"}
 
 
 def look(inputs: Mapping[str, Any], dotted: str) -> Any:
@@ -33,19 +40,9 @@ def look(inputs: Mapping[str, Any], dotted: str) -> Any:
 def identity(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
     """What a cluster is made with: a change deletes it, with everything in it."""
     old, new = before.cluster, now.cluster
-    if old.existing.casefold() != new.existing.casefold():
-        yield finding(
-            "CHG009",
-            "error" if new.protect else "warning",
-            "aks-dra:cluster.existing",
-            from_to(old.existing or "a cluster of this stack", new.existing or "a cluster of this stack"),
-            "the stack moves to another cluster: all it has made in the first one is deleted",
-            "put the earlier cluster back; another cluster is another stack"
-            + (". When it is meant: cluster.protect: false" if new.protect else ""),
-            "Azure Resource Manager: resource ids",
-        )
-        return
-    if new.existing:
+    if old.existing != new.existing:
+        yield _elsewhere(before, now)
+    if old.existing or new.existing:
         return
     said = set()
     for name, row in context.facts.cluster_fields.items():
@@ -55,6 +52,11 @@ def identity(context: Context, before: Previous, now: Previous) -> Iterator[Find
         path = f"aks-dra:cluster.{SETTINGS.get(name, name)}"
         if name == "location":
             had, has = (str(value).replace(" ", "").casefold() for value in (had, has))
+        if row.change == "stays":
+            if had and not has:
+                yield _stays(path, name, row)
+            continue
+        had, has = (DEFAULTS.get(name) if value is None else value for value in (had, has))
         named = (old.name, new.name), (f"rg-{old.name}", f"rg-{new.name}")  # what follows from the name by default
         follows = name in ("dnsPrefix", "resourceGroup") and (had, has) in named
         if had == has or path in said or follows:
@@ -74,16 +76,82 @@ def identity(context: Context, before: Previous, now: Previous) -> Iterator[Find
             continue
         yield finding(
             "CHG009",
-            "error" if new.protect else "warning",
+            "error" if new.protect or _held(before) else "warning",
             path,
             from_to(had, has),
             f"{name} is fixed when a cluster is made: the cluster, every pool and all that is in it would be deleted "
             "and made anew",
-            (f"write {key}: {had}" if had is not None else f"remove {key}")
+            (f"write {key}: {shown(had)}" if had is not None else f"remove {key}")
             + "; another cluster is another stack"
-            + (". When it is meant: cluster.protect: false" if new.protect else ""),
+            + _meant(before, now),
             row.source,
         )
+
+
+def _held(before: Previous) -> bool:
+    """Whether the state protects something that a replacement of the cluster would take along."""
+    return before.cluster.protect or any(pool.protect for pool in before.pools.values())
+
+
+def _meant(before: Previous, now: Previous) -> str:
+    """How to do it all the same: what the state protects is let go by a run before, not by the one that deletes it."""
+    if not now.cluster.protect and not _held(before):
+        return ""
+    pools = "" if all(not pool.protect for pool in now.pools.values()) else ", for its pools too"
+    return f". When it is meant: cluster.protect: false{pools}" + (
+        ", and one `pulumi up` with that alone before" if _held(before) else ""
+    )
+
+
+def _elsewhere(before: Previous, now: Previous) -> Finding:
+    old, new = before.cluster, now.cluster
+    path, source = "aks-dra:cluster.existing", "Azure Resource Manager: resource ids"
+    if old.existing.casefold() == new.existing.casefold():
+        return finding(
+            "CHG009",
+            "error",
+            path,
+            from_to(old.existing, new.existing),
+            "this is the same cluster in another spelling, but clusterIdentifier changes with it: everything in the "
+            "cluster would be deleted and made anew",
+            f"write {old.existing}",
+            "pulumi-kubernetes: Provider, clusterIdentifier",
+        )
+    own = old if new.existing else new
+    ends = f"/resourcegroups/{own.resource_group}/providers/microsoft.containerservice/managedclusters/{own.name}"
+    if not old.existing and new.existing.casefold().endswith(ends.casefold()):
+        return finding(
+            "CHG009",
+            "error",
+            path,
+            from_to("a cluster of this stack", new.existing),
+            "that is the cluster that this stack has made: the stack would delete it, as it makes it no more",
+            "remove existing. Another stack may name the cluster so",
+            source,
+        )
+    held = new.protect or (not old.existing and _held(before))
+    return finding(
+        "CHG009",
+        "error" if held else "warning",
+        path,
+        from_to(old.existing or "a cluster of this stack", new.existing or "a cluster of this stack"),
+        "the stack moves to another cluster: all it has made in the first one is deleted",
+        "put the earlier cluster back; another cluster is another stack" + (_meant(before, now) if held else ""),
+        source,
+    )
+
+
+def _stays(path: str, name: str, row: PoolField) -> Finding:
+    return finding(
+        "CHG025",
+        "error" if row.verified else "warning",
+        path,
+        "on → off",
+        f"Azure does not turn {name} off again in a cluster that exists"
+        + ("" if row.verified else "; it may refuse the change or leave things as they are"),
+        "put the earlier settings back; a cluster without it is another cluster, in another stack",
+        row.source,
+    )
 
 
 def system_pool(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
@@ -94,15 +162,19 @@ def system_pool(context: Context, before: Previous, now: Previous) -> Iterator[F
     if new.get("enableAutoScaling") or "count" not in old:
         fields = [name for name in fields if name != "count"]
     refused = [name for name in fields if (row := context.facts.pool_fields.get(name)) and row.change == "replace"]
+    if old.get("name") != new.get("name"):
+        refused.append("name")
     for name in refused:
+        row = context.facts.pool_fields.get(name)
         yield finding(
             "CHG012",
             "error",
-            setting(SYSTEM, name),
+            "aks-dra:cluster.network.subnetId" if name == "vnetSubnetID" else setting(SYSTEM, name),
             from_to(old.get(name), new.get(name)),
             f"Azure refuses to change {name} of the system pool, and it goes with the cluster",
-            f"write {old.get(name)}; another system pool means another cluster, in another stack",
-            context.facts.pool_fields[name].source,
+            (f"write {shown(old[name])}" if name in old else "remove it again")
+            + "; another system pool means another cluster, in another stack",
+            row.source if row else "AKS: a cluster's PUT adds no pool (aka.ms/agent-pool-rest-api)",
         )
     if fields and not refused:
         pools = sorted(now.pools)
@@ -117,63 +189,6 @@ def system_pool(context: Context, before: Previous, now: Previous) -> Iterator[F
             "wait until no pool scales or is upgraded; acknowledge this when it is meant",
             "AKS: a PUT of the cluster touches all of its pools",
         )
-
-
-def version(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
-    had, has = before.cluster.kubernetes_version, now.cluster.kubernetes_version
-    if before.cluster.existing or now.cluster.existing or had == has or (0, 0) in (minor(had), minor(has)):
-        return
-    path = "aks-dra:cluster.kubernetesVersion"
-    old, new = minor(had), minor(has)
-    if new < old or (new == old and _patch(has) >= 0 and _patch(has) < _patch(had)):
-        yield finding(
-            "CHG011",
-            "error",
-            path,
-            from_to(had, has),
-            "AKS cannot take a control plane back to an earlier Kubernetes version",
-            f'write "{had}"',
-            "AKS docs: upgrades go forward only",
-        )
-        return
-    if new[1] - old[1] > 1:
-        row = context.facts.kubernetes.versions.get(f"{old[0]}.{old[1]}")
-        supported = not (row and row.eol and context.today and row.eol < context.today)
-        between = f"{old[0]}.{old[1] + 1}"
-        yield finding(
-            "CHG014",
-            "error" if supported else "warning",
-            path,
-            from_to(had, has),
-            "AKS upgrades a control plane by one minor version at a time"
-            + ("" if supported else f"; from {old[0]}.{old[1]}, out of support, it may allow more"),
-            f'write "{between}", run `pulumi up`, then go on',
-            "AKS docs: minor versions cannot be skipped in an upgrade",
-        )
-    follow = [
-        name
-        for name, pool in sorted(now.pools.items())
-        if name in before.pools
-        and pool.inputs.get("orchestratorVersion") != before.pools[name].inputs.get("orchestratorVersion")
-    ]
-    yield finding(
-        "CHG015",
-        "warning",
-        path,
-        from_to(had, has),
-        "the control plane and the system pool are upgraded"
-        + (f", and the pools {', '.join(follow)}" if follow else "")
-        + ": node after node is drained and replaced, and pods on them move",
-        "see that the disruption budgets leave room; acknowledge this when it is meant. To upgrade a pool later, "
-        "give it kubernetesVersion",
-        context.facts.pool_fields["orchestratorVersion"].source,
-    )
-
-
-def _patch(text: str) -> int:
-    """The patch; -1 where only the minor is given, which means the latest."""
-    parts = text.split(".")
-    return int(parts[2]) if len(parts) > 2 and parts[2].isdigit() else -1
 
 
 def login(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
@@ -207,4 +222,4 @@ def dra_stack(context: Context, before: Previous, now: Previous) -> Iterator[Fin
         )
 
 
-RULES = (identity, system_pool, version, login, dra_stack)
+RULES = (identity, system_pool, login, dra_stack)

@@ -10,6 +10,7 @@ from aks_dra.planning.model import Finding
 from aks_dra.planning.previous import Previous
 
 KEP = "Kubernetes: DRA extended resources (KEP-5004); the newest class of a resource name decides"
+TEST_POOL = "aks-dra:testPool"
 DRA = "Kubernetes: resource.k8s.io/v1"
 
 
@@ -66,10 +67,17 @@ def classes(context: Context, before: Previous, now: Previous) -> Iterator[Findi
         )
 
 
+def _of_test_pool(context: Context, before: Previous, namespace: str) -> bool:
+    """Whether a namespace is there for a test pool that is switched off now."""
+    test = context.settings.test_pool
+    had = any(pool.path == TEST_POOL for pool in before.pools.values())
+    return had and not test.enabled and namespace in (test.namespace, f"{test.namespace}{names.ADMIN_SUFFIX}")
+
+
 def claims(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
     for key, old in sorted(before.claims.items()):
         namespace, _, name = key.partition("/")
-        path = f"aks-dra:claims.{namespace}.{name}"
+        path = TEST_POOL if _of_test_pool(context, before, namespace) else f"aks-dra:claims.{namespace}.{name}"
         template = old.kind == "ResourceClaimTemplate"
         new = now.claims.get(key)
         if new is None:
@@ -118,7 +126,7 @@ def namespaces(context: Context, before: Previous, now: Previous) -> Iterator[Fi
         yield finding(
             "CHG021",
             "warning",
-            f"aks-dra:namespaces.{name}",
+            TEST_POOL if _of_test_pool(context, before, name) else f"aks-dra:namespaces.{name}",
             name,
             f"namespace {name} leaves the stack and stays in the cluster, with its labels and all that is in it",
             f"nothing, if that is meant; `kubectl delete namespace {name}` deletes it",

@@ -12,7 +12,6 @@ from typing import Any
 from aks_dra.facts import PoolField
 from aks_dra.planning import names
 from aks_dra.planning.checks.context import Context, finding
-from aks_dra.planning.cluster import minor
 from aks_dra.planning.model import Finding
 from aks_dra.planning.previous import Previous, PreviousClass, PreviousPool
 
@@ -23,7 +22,8 @@ SETTINGS = {
     "gpuInstanceProfile": "sharing.layout", "gpuProfile": "driver", "scaleSetPriority": "spot", "osSKU": "osSku",
     "spotMaxPrice": "spot.maxPrice", "scaleSetEvictionPolicy": "spot.evictionPolicy", "vnetSubnetID": "subnetId",
     "availabilityZones": "zones", "osDiskSizeGB": "osDiskSizeGb", "vmSize": "vmSize", "osDiskType": "osDiskType",
-    "capacityReservationGroupID": "capacityReservationGroup", "maxPods": "maxPods",
+    "capacityReservationGroupID": "capacityReservationGroup", "maxPods": "maxPods", "enableFIPS": "fips",
+    "name": "name",
 }  # fmt: skip
 SPOT_DETAILS = ("spotMaxPrice", "scaleSetEvictionPolicy")
 
@@ -48,6 +48,8 @@ def changed_fields(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[st
 
     def same(one: Any, other: Any) -> bool:
         both_text = isinstance(one, str) and isinstance(other, str)
+        if isinstance(one, list) and isinstance(other, list):
+            return sorted(map(str, one)) == sorted(map(str, other))  # zones: their order says nothing
         return one.casefold() == other.casefold() if both_text else bool(one == other)
 
     found = [key for key in sorted({*before, *now}) if not same(before.get(key), now.get(key))]
@@ -61,7 +63,19 @@ def _back(old: str) -> str:
 def shown(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {shown(inner)}" for key, inner in sorted(value.items()))
-    return "nothing" if value is None else str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(shown(inner) for inner in value)}]"
+    return "nothing" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def told(field: str, pool: PreviousPool) -> str:
+    """The value of a field in the words of the settings, where they are others than Azure's."""
+    value = pool.inputs.get(field)
+    if field == "gpuProfile" and value in ({"driver": "None"}, {"driver": "Install"}):
+        return f"driver: {pool.driver_owner}"
+    if field == "gpuInstanceProfile":
+        return pool.mig.partition(" ")[0] or "nothing"
+    return "spot: true" if field == "scaleSetPriority" and value == "Spot" else shown(value)
 
 
 def from_to(before: object, now: object) -> str:
@@ -86,6 +100,7 @@ def new_name(context: Context, before: Previous, name: str) -> str:
 def fixed_fields(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
     planned = {pool.name: pool for pool in context.plan.pools}
     settings = {name: pool for name, _, pool in context.pools()}
+    system = [pool.get("vnetSubnetID") for pool in (before.cluster.system_pool, now.cluster.system_pool)]
     for name, old, new in living(before, now):
         path, allowed = planned[name].path, settings[name].allow_replace
         proposal = new_name(context, before, name)
@@ -93,7 +108,9 @@ def fixed_fields(context: Context, before: Previous, now: Previous) -> Iterator[
         for field in changed_fields(old.inputs, new.inputs):
             row = context.facts.pool_fields.get(field)
             if field == "orchestratorVersion":
-                yield from _pool_version(path, name, old, new)
+                continue  # changes_versions
+            if field == "vnetSubnetID" and [old.inputs.get(field), new.inputs.get(field)] == system:
+                continue  # the cluster's subnet changes: said there, once
             elif row is None or row.change == "unverified":
                 yield _unknown(setting(path, field), name, field, old, new, row)
             elif row.change == "reimage":
@@ -106,9 +123,9 @@ def fixed_fields(context: Context, before: Previous, now: Previous) -> Iterator[
                     "CHG001",
                     "error",
                     setting(path, field),
-                    from_to(old.inputs.get(field), new.inputs.get(field)),
+                    from_to(told(field, old), told(field, new)),
                     f"Azure cannot change {field} of a pool that exists: {name} would be deleted and made anew",
-                    _other_pool(path, name, proposal, shown(old.inputs.get(field))),
+                    _other_pool(path, name, proposal, told(field, old)),
                     row.source,
                 )
         if replaced and allowed:
@@ -127,7 +144,7 @@ def _other_pool(path: str, name: str, proposal: str, old: str) -> str:
 def _replacement(
     path: str, name: str, old: PreviousPool, new: PreviousPool, fields: list[str], protect: bool, proposal: str
 ) -> Finding:
-    what = "; ".join(f"{field}: {from_to(old.inputs.get(field), new.inputs.get(field))}" for field in fields)
+    what = "; ".join(f"{field}: {from_to(told(field, old), told(field, new))}" for field in fields)
     if protect and old.protect:
         return finding(
             "CHG003",
@@ -171,20 +188,6 @@ def _unknown(path: str, name: str, field: str, old: PreviousPool, new: PreviousP
         f"{_back(shown(old.inputs.get(field)))}, or try it on a pool that may be lost",
         row.source if row and row.source != "not known" else "aks-dra: facts, pool_field (not verified)",
     )
-
-
-def _pool_version(path: str, name: str, old: PreviousPool, new: PreviousPool) -> Iterator[Finding]:
-    before, now = str(old.inputs.get("orchestratorVersion", "")), str(new.inputs.get("orchestratorVersion", ""))
-    if (0, 0) < minor(now) < minor(before):
-        yield finding(
-            "CHG011",
-            "error",
-            f"{path}.kubernetesVersion",
-            from_to(before, now),
-            f"the nodes of pool {name} cannot go back to an earlier Kubernetes version",
-            f"write {before}, or add a pool of the earlier version under another name",
-            "AKS docs: upgrades go forward only",
-        )
 
 
 def allocation(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
@@ -252,7 +255,13 @@ def removed(context: Context, before: Previous, now: Previous) -> Iterator[Findi
         if old.protect:
             remedy = f"write protect: false for {name} and run `pulumi up` once, or its deletion is refused; {remedy}"
         yield finding(
-            "CHG008", "warning", f"aks-dra:pools.{name}", old.vm_size, message, remedy, "AKS docs: delete a node pool"
+            "CHG008",
+            "warning",
+            old.path or f"aks-dra:pools.{name}",
+            old.vm_size,
+            message,
+            remedy,
+            "AKS docs: delete a node pool",
         )
 
 
