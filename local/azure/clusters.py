@@ -19,6 +19,11 @@ from local.azure.types import CLUSTER, GROUP, TYPES, common
 
 TOP_LEVEL = ("location", "tags", "identity", "sku", "kind", "extendedLocation")
 MOST_POOLS = 100
+NEW_POOL = (
+    "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed through managed cluster "
+    "operations. For agent pool specific change, please use per agent pool operations: "
+    "https://aka.ms/agent-pool-rest-api"
+)
 LONGEST_NODE_GROUP = 80
 
 
@@ -47,6 +52,8 @@ def put(store: Store, resource_id: str, body: Properties) -> Record:
         inline = {key: value for key, value in profile.items() if key != "name"}
         pool_id = pools.pool_id(resource_id, str(profile["name"]))
         there = store.get(pool_id)
+        if old is not None and old.born and there is None:
+            raise ArmError(400, "BadRequest", NEW_POOL, "agentPoolProfiles")
         full = pools.complete(store, cluster, str(profile["name"]), inline, there, f"agentPoolProfiles[{index}]")
         written.append((pool_id, full, there))
     store.put(cluster)

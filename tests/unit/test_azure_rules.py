@@ -237,6 +237,12 @@ def test_versions_go_up_one_at_a_time(cloud: Cloud) -> None:
     assert "Downgrading the Kubernetes version" in cloud.refused(types.CLUSTER, CLUSTER, kubernetesVersion="1.35")
 
 
+def test_a_cluster_gets_no_pool_by_its_own_put(full: Cloud) -> None:
+    system = {**CLUSTER["agentPoolProfiles"][0], "name": "sys"}
+    assert "A new agent pool was introduced." in full.refused(types.CLUSTER, CLUSTER, agentPoolProfiles=[system])
+    full.put(types.CLUSTER, CLUSTER)
+
+
 def test_the_last_system_pool_stays(full: Cloud) -> None:
     pool_id = pools.pool_id(types.TYPES[types.CLUSTER].id(CLUSTER), "system")
     with pytest.raises(ArmError, match="there must be at least one system agent pool in the cluster"):
