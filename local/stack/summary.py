@@ -85,6 +85,7 @@ def print_classes_and_claims(console: Console, cluster: Cluster, reports: Iterab
             spec = item["spec"]["spec"] if kind == "template" else item["spec"]
             claims.add_row(f"{meta['namespace']}/{meta['name']}", kind, asks(spec))
     if claims.row_count:
+        console.print()
         console.print(claims)
 
 
