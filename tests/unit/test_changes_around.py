@@ -10,8 +10,8 @@ import pytest
 from aks_dra.planning.from_file import plan_file
 from aks_dra.planning.model import Finding
 from aks_dra.planning.previous import as_plain, from_plain, previous_of
+from tests.unit.changes_help import changes, summary
 from tests.unit.planning_help import planned, stack
-from tests.unit.test_changes import changes, summary
 
 pytestmark = pytest.mark.unit
 

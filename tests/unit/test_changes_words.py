@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.test_changes import changes, summary
+from tests.unit.changes_help import changes, summary
 
 pytestmark = pytest.mark.unit
 

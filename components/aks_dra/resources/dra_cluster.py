@@ -140,7 +140,7 @@ class DraCluster(pulumi.ComponentResource):
             self.claims.setdefault(claim.namespace, {})[claim.name] = claim.kind
         # Without those of changes, which are gone in the next run.
         self.findings: int = sum(not finding.code.startswith("CHG") for finding in self.plan.warnings)
-        self.previous: dict[str, Any] = as_plain(previous_of(self.plan))
+        self.previous: pulumi.Output[dict[str, Any]] = self._once_all_is_there(as_plain(previous_of(self.plan)))
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, Any]:
@@ -156,6 +156,12 @@ class DraCluster(pulumi.ComponentResource):
             "findings": self.findings,
             "previous": self.previous,
         }
+
+    def _once_all_is_there(self, described: dict[str, Any]) -> pulumi.Output[dict[str, Any]]:
+        """Resolved when every resource is: after a run that failed, the stack still says what it was before."""
+        resources = [*(pool.agent_pool for pool in self.gpu_pools), *self._registered.values()]
+        urns = [resource.urn for resource in resources] + [pulumi.Output.from_input(self.cluster.urn)]
+        return pulumi.Output.all(*urns).apply(lambda _: described)
 
     def _in_cluster(self, depends_on: list[pulumi.Resource]) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, provider=self.cluster.provider, depends_on=depends_on)

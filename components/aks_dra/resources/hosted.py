@@ -60,7 +60,7 @@ class DraCluster(_DraCluster):
     """Kind of claim by namespace and name."""
     findings: int
     """Number of warnings that nobody acknowledged."""
-    previous: dict[str, Any]
+    previous: pulumi.Output[dict[str, Any]]
     """What the cluster is now, as plain data: `aks-dra check --against` finds it in the state."""
 
     def __init__(self, name: str, args: DraClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
