@@ -54,6 +54,8 @@ class PreviousPool:
     inputs: Mapping[str, Any]
     classes: tuple[str, ...]
     path: str = ""  # in the stack file; "" in what earlier releases wrote
+    resources: tuple[str, ...] = ()  # names by which pods ask the device plugin for its GPUs
+    evicting: tuple[str, ...] | None = None  # taints that end running pods; None: not known
     count: int = -1  # nodes that the state has, -1: not known; an autoscaler's bounds move on without it
 
 
@@ -82,6 +84,9 @@ class Previous:
     namespaces: tuple[str, ...] = ()
     gpu_requests: str = ""  # who serves nvidia.com/gpu: devicePlugin, dra, or nobody
     dra_stack: str = ""  # chart or operator, "" without a DRA pool
+    releases: Mapping[str, str] = field(default_factory=dict)  # chart versions by release, "" of a packed chart
+    driver: str = ""  # version that the operator installs, "" where it installs none or the chart says which
+    extended: Mapping[str, str] = field(default_factory=dict)  # class of each extended resource
 
 
 def previous_of(plan: Plan) -> Previous:
@@ -97,6 +102,9 @@ def previous_of(plan: Plan) -> Previous:
         namespaces=tuple(sorted(entry.manifest["metadata"]["name"] for entry in plan.namespaces if not entry.patch)),
         gpu_requests=_gpu_requests(plan),
         dra_stack=_dra_stack(plan),
+        releases={release.name: release.version for release in plan.releases},
+        driver=_driver(plan),
+        extended=_extended(plan),
     )
 
 
@@ -121,6 +129,9 @@ def from_plain(data: object) -> Previous:
             namespaces=tuple(whole["namespaces"]),
             gpu_requests=str(whole["gpu_requests"]),
             dra_stack=str(whole["dra_stack"]),
+            releases=dict(whole.get("releases") or {}),
+            driver=str(whole.get("driver") or ""),
+            extended=dict(whole.get("extended") or {}),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise PreviousError(f"it is incomplete ({type(error).__name__}: {error})") from error
@@ -170,6 +181,8 @@ def _pool(pool: PlannedPool, plan: Plan) -> PreviousPool:
         inputs={key: _unsecret(value, key) for key, value in pool.inputs.items() if key not in LEFT_OUT},
         classes=pool.device_classes,
         path=pool.path,
+        resources=tuple(sorted(pool.extended_resources)),
+        evicting=tuple(taint for taint in pool.taints if taint.endswith(":NoExecute")),
         count=pool.inputs.get("count", -1),
     )
 
@@ -234,6 +247,22 @@ def _dra_stack(plan: Plan) -> str:
     if not any(pool.allocation == "dra" for pool in plan.pools):
         return ""
     return "chart" if any(release.name == names.DRA_RELEASE for release in plan.releases) else "operator"
+
+
+def _driver(plan: Plan) -> str:
+    for release in plan.releases:
+        if release.name == names.OPERATOR_RELEASE:
+            driver = release.values.get("driver") or {}
+            return str(driver.get("version") or "") if driver.get("enabled", True) else ""
+    return ""
+
+
+def _extended(plan: Plan) -> dict[str, str]:
+    return {
+        planned.manifest["spec"]["extendedResourceName"]: planned.manifest["metadata"]["name"]
+        for planned in plan.objects
+        if planned.kind == "DeviceClass" and "extendedResourceName" in planned.manifest["spec"]
+    }
 
 
 def _digest(value: object) -> str:

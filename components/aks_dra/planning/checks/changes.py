@@ -14,13 +14,22 @@ from aks_dra.planning.checks import (
     changes_nodes,
     changes_objects,
     changes_pools,
+    changes_software,
     changes_versions,
 )
 from aks_dra.planning.checks.context import Context
 from aks_dra.planning.model import Finding
 from aks_dra.planning.previous import previous_of
 
-TOPICS = (changes_cluster, changes_around, changes_versions, changes_pools, changes_nodes, changes_objects)
+TOPICS = (
+    changes_cluster,
+    changes_around,
+    changes_versions,
+    changes_pools,
+    changes_nodes,
+    changes_objects,
+    changes_software,
+)
 
 
 def changes(context: Context) -> Iterator[Finding]:
