@@ -201,6 +201,19 @@ def test_another_layout_on_a_living_pool(tmp_path: Path, before: str, after: str
     assert "add a pool with the new layout, for example a100b; move the workloads, drain a100" in found[0].remedy
 
 
+def test_partitions_on_demand_in_place_of_a_layout_and_of_whole_gpus(tmp_path: Path) -> None:
+    h100 = "aks-dra:pools: {h100: {vmSize: Standard_NC40ads_H100_v5%s}}"
+    layout, dynamic = (h100 % f", sharing: {{mode: {mode}}}" for mode in ("mig, layout: all-1g.12gb", "dynamicMig"))
+    for before, after, value in (
+        (layout, dynamic, "all-1g.12gb → partitions on demand"),
+        (h100 % "", dynamic, "no MIG → partitions on demand"),
+        (dynamic, layout, "partitions on demand → all-1g.12gb"),
+    ):
+        found = [f for f in changes(tmp_path, before, after) if f.code == "CHG007"]
+        assert [(f.path, f.value) for f in found] == [("aks-dra:pools.h100.sharing", value)]
+    assert changes(tmp_path, dynamic, dynamic) == []
+
+
 def test_the_dra_driver_is_run_in_one_way_for_ever(tmp_path: Path) -> None:
     found = changes(tmp_path, T4 % "", "aks-dra:gpu: {draStack: operator}\n" + T4 % "")
     assert ("CHG022", "error", "aks-dra:gpu.draStack") in summary(found)

@@ -18,6 +18,7 @@ from aks_dra.planning import names
 from aks_dra.planning.model import Plan, PlannedClaim, PlannedCluster, PlannedPool
 
 FORMAT = 1
+DYNAMIC_MIG = "partitions on demand"
 # Changed in place without a consequence for what runs on the nodes.
 LEFT_OUT = (
     "count", "enableAutoScaling", "maxCount", "minCount", "nodeLabels", "nodeTaints", "tags", "upgradeSettings",
@@ -199,7 +200,7 @@ def _unsecret(value: Any, key: str = "") -> Any:
 def _partitions(pool: PlannedPool, plan: Plan) -> str:
     """The layout's name; of a custom layout, whose name is the pool's, a digest of what it says as well."""
     if not pool.mig_layout:
-        return ""
+        return DYNAMIC_MIG if pool.sharing.startswith("dynamicMig") else ""
     for planned in plan.objects:
         if planned.kind == "ConfigMap" and planned.manifest["metadata"]["name"] == names.MIG_LAYOUTS_CONFIG_MAP:
             layouts = _layouts(planned.manifest["data"])

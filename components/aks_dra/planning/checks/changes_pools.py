@@ -13,7 +13,7 @@ from aks_dra.facts import PoolField
 from aks_dra.planning import names
 from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.model import Finding
-from aks_dra.planning.previous import Previous, PreviousClass, PreviousPool
+from aks_dra.planning.previous import DYNAMIC_MIG, Previous, PreviousClass, PreviousPool
 
 MOST = 12  # characters of a Linux pool's name
 DRAIN = "kubectl drain -l {label}={pool} --ignore-daemonsets --delete-emptydir-data"
@@ -214,11 +214,13 @@ def partitions(context: Context, before: Previous, now: Previous) -> Iterator[Fi
         if old.mig == new.mig or by_aks or old.allocation != new.allocation:
             continue  # what AKS partitions at boot is a field of the pool
         proposal = new_name(context, before, name)
-        was, becomes = (text.partition(" ")[0] or "no MIG" for text in (old.mig, new.mig))
+        was, becomes = (
+            text if text == DYNAMIC_MIG else text.partition(" ")[0] or "no MIG" for text in (old.mig, new.mig)
+        )
         yield finding(
             "CHG007",
             "warning",
-            f"{paths[name]}.sharing" + (".layout" if old.mig and new.mig else ""),
+            f"{paths[name]}.sharing" + ("" if {old.mig, new.mig} & {"", DYNAMIC_MIG} else ".layout"),
             f"{was} → {becomes}" if was != becomes else f"{was}, changed",
             f"the GPUs of pool {name} are partitioned anew while it lives: that fails, or takes devices from running "
             "pods, as long as one of them holds a device; A100 nodes reboot",
