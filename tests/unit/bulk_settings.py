@@ -185,7 +185,8 @@ def written() -> list[Tree]:
     for example in examples().values():
         try:
             config = yaml.safe_load(example.text())["config"]
-            found.append({key.removeprefix("aks-dra:"): config[key] for key in config if key.startswith("aks-dra:")})
+            tree = {key.removeprefix("aks-dra:"): config[key] for key in config if key.startswith("aks-dra:")}
+            found.append(json.loads(json.dumps(tree, default=str)))  # a date is text here, as in the loader
         except (yaml.YAMLError, AttributeError, TypeError, KeyError):
             continue  # an example of what is no YAML, or of another shape
     return [tree for tree in found if tree and len(str(tree)) < 3000]

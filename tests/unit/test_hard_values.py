@@ -83,6 +83,9 @@ OTHERS: dict[str, dict[Any, Any]] = {
     "bytes": tree("tags/a", b"\xff"),
     "pairs": {"pools": [("a", 1)]},
     "endless": tree("acknowledge", LOOP),
+    "kind that is a list": tree("claims/ml/one", {
+        "deviceClass": "t4", "config": [{"parameters": {"apiVersion": "resource.nvidia.com/v1beta1", "kind": []}}],
+    }),
     "many": layout({"devices": list(range(90_000)), "profiles": {"1g.10gb": 1}}),
     "too many": layout({"devices": list(range(200_000)), "profiles": {"1g.10gb": 1}}),
     "many partitions": layout({"profiles": {"1g.10gb": 100_000}}),

@@ -64,7 +64,7 @@ def config_problems(parameters: Mapping[str, Any]) -> Iterator[ConfigProblem]:
         rule = "the compute-domain controller writes this kind itself"
         yield ConfigProblem("kind", kind, rule, "ask for a ComputeDomain instead")
         return
-    if kind not in _FIELDS:
+    if not isinstance(kind, str) or kind not in _FIELDS:
         yield ConfigProblem("kind", kind, "NVIDIA's driver knows no such config", _nearest(kind, _FIELDS))
         return
     yield from _unknown(parameters, {"apiVersion": None, "kind": None, **_FIELDS[kind]}, "", kind)
