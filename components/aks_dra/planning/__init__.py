@@ -6,7 +6,7 @@ what could still be worked out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -187,10 +187,27 @@ def sorted_findings(findings: Iterable[Finding], settings: Settings) -> tuple[Fi
     result = []
     # By everything that differs: the order of a set is another one in every process.
     whole = attrgetter("path", "code", "message", "value", "remedy")
-    for finding in sorted(set(findings), key=lambda f: (f.severity != "error", *whole(f))):
+    listed = set(findings)
+    listed |= set(_acknowledged_errors(listed, settings))
+    for finding in sorted(listed, key=lambda f: (f.severity != "error", *whole(f))):
         if finding.severity == "warning":
             for entry in settings.acknowledge:
                 if entry.code == finding.code and entry.path in (None, finding.path):
                     finding = replace(finding, acknowledged=entry.reason)
         result.append(finding)
     return tuple(result)
+
+
+def _acknowledged_errors(findings: Iterable[Finding], settings: Settings) -> Iterator[Finding]:
+    errors = {(finding.code, finding.path) for finding in findings if finding.severity == "error"}
+    for index, entry in enumerate(settings.acknowledge):
+        if any(entry.code == code and entry.path in (None, path) for code, path in errors):
+            yield Finding(
+                "ACK001",
+                "warning",
+                f"aks-dra:acknowledge.{index}",
+                entry.code,
+                f"{entry.code} is an error here, and an error cannot be acknowledged",
+                "mend what it names, and remove this entry",
+                "aks-dra: acknowledge",
+            )

@@ -30,6 +30,7 @@ ACCESS = "aks-dra:cluster: {access: {azureRbac: true}}\n"
 
 TOPICS = {
     "ACC": "Access and place",
+    "ACK": "Acknowledgements",
     "ALL": "Allocation: DRA and the device plugin in one cluster",
     "AUT": "Autoscaling",
     "AZR": "Raw Azure inputs and maintenance",
