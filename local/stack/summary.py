@@ -66,7 +66,7 @@ def print_classes_and_claims(console: Console, cluster: Cluster, reports: Iterab
     for pool in reports:
         for name in pool.classes:
             serves.setdefault(name, []).append(pool.name)
-    classes = table_of("Device class", "Selectors", "Pools", "Also for pods that ask for")
+    classes = table_of("Device class", "Selectors", "Own class of pool", "Also for pods that ask for")
     for item in sorted(cluster.items(api.CLASSES), key=name_of):
         spec = item.get("spec") or {}
         classes.add_row(
