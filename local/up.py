@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from local import state
-from local.stack import recovery, stackfile
+from local.stack import parts, recovery, stackfile
 from local.stack.cluster import ClusterError
 from local.stack.engine import EngineError
 from local.stack.engine_env import added_variables, dropped_variables, own
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if chosen.verb == "status":
             return status(root, file)
+        parts.refuse_second(root, file, chosen.verb)
         say_what_is_dropped(steps)
         with recovery.only_one(root, chosen.verb, steps.say):
             return up(root, file, steps) if chosen.verb == "up" else down(root, file, steps)

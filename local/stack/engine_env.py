@@ -48,6 +48,11 @@ def own(root: Path) -> Path:
     return root / "engine"
 
 
+def scratch(root: Path) -> Path:
+    """Temporary files of the engine and its plugins: the Kubernetes provider leaves kubeconfigs in them."""
+    return own(root) / "tmp"
+
+
 def dropped_variables(environment: Mapping[str, str]) -> list[str]:
     return sorted(name for name in environment if name.startswith(DROPPED))
 
@@ -88,10 +93,11 @@ def engine_env(root: Path, given: Mapping[str, str] | None = None) -> dict[str, 
     kept = {name: value for name, value in before.items() if not name.startswith(DROPPED + SILENTLY_DROPPED)}
     for name in ("NO_PROXY", "no_proxy"):
         kept[name] = ",".join(part for part in (kept.get(name, ""), LOOPBACK) if part)
+    scratch(root).mkdir(parents=True, exist_ok=True, mode=0o700)
     path = [str(own(root) / "bin"), str(Path(sys.executable).parent), kept.get("PATH", os.defpath)]
     for folder in (home(root), backend(root)):
         folder.mkdir(parents=True, exist_ok=True)
-    return {**kept, **added_variables(root), "PATH": os.pathsep.join(path)}
+    return {**kept, **added_variables(root), "PATH": os.pathsep.join(path), "TMPDIR": str(scratch(root))}
 
 
 def programs(root: Path) -> EnginePrograms:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from local.stack import parts, processes, recovery, remains, summary
+from local.stack import engine_env, parts, processes, recovery, remains, summary, workloads
 from local.stack.cluster import Cluster, ClusterError
 from local.stack.engine import Engine, EngineError, Outcome, resources
 from local.stack.engine_env import programs
@@ -124,6 +125,7 @@ def down(root: Path, file: StackFile, steps: Steps) -> int:
             steps.say(f"stopped {part}")
         processes.end(process.pid for process in parts.left_running(root))
         left = parts.left_running(root)
+        shutil.rmtree(engine_env.scratch(root), ignore_errors=True)
     for process in left:
         print(f"error: {process} is still running", flush=True)
     return code or (1 if left else 0)
@@ -139,6 +141,8 @@ def destroy(root: Path, file: StackFile, steps: Steps) -> int:
             parts.start_nodes(root)
             cluster = agreed(engine, steps)
             recovery.finish_interrupted(engine, cluster, steps.say)
+            if ended := workloads.end(cluster):
+                steps.say(f"deleted what holds claims: {', '.join(ended)}")
     else:
         recovery.finish_interrupted(engine, None, steps.say)
     if not engine.exists():

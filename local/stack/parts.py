@@ -5,7 +5,9 @@ They are imported where they are used: `status` and the refusals must not pay fo
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import os
 import shlex
 from collections.abc import Callable
@@ -96,6 +98,30 @@ def stop(root: Path) -> list[str]:
 def has_stack(root: Path, file: StackFile) -> bool:
     folder = engine_env.backend(root) / ".pulumi" / "stacks" / file.project
     return any((folder / f"{file.stack}.json{suffix}").exists() for suffix in ("", ".gz"))
+
+
+def refuse_second(root: Path, file: StackFile, verb: str) -> None:
+    """One state folder has one cluster, and it belongs to one stack. Raises StackError where that is another one."""
+    others = [name for name in stacks(root, file.project) if name != file.stack]
+    if others and not (verb == "down" and has_stack(root, file)):
+        first = others[0]
+        told = f"{file.stack} is not up here, {first} is" if verb == "down" else f"the stack {first} is up here"
+        raise StackError(
+            f"{told}, and a state folder has one cluster for one stack: `make down STACK={first}` ends that one; for "
+            "two at a time set AKS_DRA_LOCAL_STATE to a folder of its own"
+        )
+
+
+def stacks(root: Path, project: str) -> list[str]:
+    """The stacks of the backend that hold resources, by name."""
+    found = []
+    for path in sorted((engine_env.backend(root) / ".pulumi" / "stacks" / project).glob("*.json*")):
+        if path.suffix in (".json", ".gz"):
+            data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            latest = (json.loads(data).get("checkpoint") or {}).get("latest") or {}
+            if latest.get("resources"):
+                found.append(path.name.partition(".json")[0])
+    return found
 
 
 def simulators(root: Path) -> list[processes.Process]:

@@ -147,9 +147,17 @@ def running_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         up = stack.run("up")
         assert up.returncode == 0, up.stdout + up.stderr
         yield stack
+        stack.kube("apply", "-n", "ml", "-f", str(ROOT / "examples" / "pods.yaml"))
+        eventually("a pod that holds a claim of the stack", lambda: _held(stack))
     finally:
         down = stack.run("down")
     assert down.returncode == 0, down.stdout + down.stderr
+    held = "deployments ml/notebooks, pods ml/infer, pods ml/train"
+    assert f"deleted what holds claims: {held}" in down.stdout, down.stdout
+
+
+def _held(stack: Stack) -> bool:
+    return bool(stack.get("resourceclaim", "shared-t4")["status"].get("reservedFor"))
 
 
 @pytest.fixture

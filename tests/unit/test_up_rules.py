@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from local import up
-from local.stack import engine_env, stackfile
+from local.stack import engine_env, parts, stackfile
 from local.stack.engine import Output
 from local.stack.stackfile import ZERO_SUBSCRIPTION, StackError
 
@@ -194,3 +196,24 @@ def test_the_command_refuses_a_real_stack(tmp_path: Path, monkeypatch: pytest.Mo
         assert up.main([verb, "--stack", "local"]) == 1
         assert "not a local stack" in capsys.readouterr().err
     assert not (tmp_path / "state").exists()
+
+
+def test_a_second_stack_is_refused_with_the_command_that_ends_the_first(tmp_path: Path) -> None:
+    """Two stacks on one cluster would destroy each other's releases."""
+    local, second = (
+        stackfile.StackFile(name, tmp_path, "aks-dra", ZERO_SUBSCRIPTION, "1.36") for name in ("local", "b")
+    )
+    folder = engine_env.backend(tmp_path) / ".pulumi" / "stacks" / "aks-dra"
+    folder.mkdir(parents=True)
+    for verb in ("up", "down"):
+        parts.refuse_second(tmp_path, local, verb)
+    held = {"checkpoint": {"latest": {"resources": [{"type": "pulumi:pulumi:Stack"}]}}}
+    (folder / "local.json.gz").write_bytes(gzip.compress(json.dumps(held).encode()))
+    (folder / "local.json.bak").write_text("{")
+    (folder / "empty.json").write_text('{"checkpoint": {"latest": {}}}')
+    for verb in ("up", "down"):
+        parts.refuse_second(tmp_path, local, verb)
+    with pytest.raises(StackError, match=r"^the stack local is up here, .*`make down STACK=local` ends that one"):
+        parts.refuse_second(tmp_path, second, "up")
+    with pytest.raises(StackError, match=r"^b is not up here, local is, .*`make down STACK=local`"):
+        parts.refuse_second(tmp_path, second, "down")
