@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,15 @@ def test_every_target_of_make_and_every_file_that_it_names_is_there() -> None:
         assert re.search(rf"^(?:[a-z ]+ )?{target}(?: [a-z ]+)?:", makefile, re.MULTILINE), target
     for path in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / path).exists(), path
+
+
+def test_the_example_of_a_migration_writes_its_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = re.search(r"^aks-dra (migrate .*)$", (ROOT / "docs" / "migration.md").read_text(), re.MULTILINE)
+    assert command is not None
+    for name in ("stacks", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke(app, command[1].split())
+    assert run.exit_code == 0, run.output
+    assert run.output.splitlines()[-1] == "7 files in migrate-prod-t4old; begin with migrate-prod-t4old/README.md"
