@@ -42,6 +42,20 @@ def test_the_last_device_plugin_pool_goes(tmp_path: Path) -> None:
     assert "nobody serves nvidia.com/gpu any more" in nobody.message
 
 
+def test_requests_for_gpus_come_under_the_lists(tmp_path: Path) -> None:
+    two = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}, old: {vmSize: Standard_NC4as_T4_v3, allocation: %s}}"
+
+    def said(spaces: str) -> list[str]:
+        spaces = f"\naks-dra:namespaces: {{{spaces}}}"
+        found = changes(tmp_path, two % "devicePlugin" + spaces, T4 % "" + spaces)
+        return [f.message for f in found if f.code == "CHG031"]
+
+    [message] = said("ml: {allow: [t4]}, web: {}, old: {allow: [aks-dra-legacy-requests]}, kube-public: {}")
+    assert "are refused in namespaces ml, web, and in all that this file does not name" in message
+    assert said("ml: {}") == []
+    assert said("ml: {allow: [t4, aks-dra-legacy-requests]}") == []
+
+
 def test_a_class_that_is_renamed_lists_who_names_it(tmp_path: Path) -> None:
     text = (
         T4 % ""

@@ -233,6 +233,12 @@ CASES = [
         "aks-dra:namespaces.ml.quota.t4",
         "write 2 or more",
     ),
+    (
+        "aks-dra:namespaces: {ml: {allow: [t4, gpu.nvidia.com, h100-nvl], quota: {t4: 2, h100-nvl: 1}}}",
+        "TEN009",
+        "aks-dra:namespaces.ml.quota",
+        "set aks-dra:namespaces.ml.quota.gpu.nvidia.com as well (0 for none), or take it out of allow",
+    ),
     ("aks-dra:testPool: {enabled: true, namespace: Gpu_Test}", "TST001", "aks-dra:testPool.namespace", "gpu-test"),
     ("aks-dra:testPool: {enabled: true, namespace: kube-system}", "TST002", "aks-dra:testPool.namespace", "gpu-test"),
     (
@@ -255,7 +261,7 @@ CASES = [
 def test_findings(tmp_path: Path, body: str, code: str, path: str, remedy: str) -> None:
     findings = [f for f in found(tmp_path, POOLS + body) if f.code.startswith(("TEN", "TST"))]
     assert [(f.code, f.path, f.severity) for f in findings] == [
-        (code, path, "warning" if code == "TEN007" else "error")
+        (code, path, "warning" if code in ("TEN007", "TEN009") else "error")
     ]
     assert remedy in findings[0].remedy
     assert findings[0].source
@@ -295,3 +301,39 @@ def test_what_is_allowed_and_fits_says_nothing(tmp_path: Path) -> None:
         )
     )
     assert [f for f in found(tmp_path, body) if f.code.startswith(("TEN", "TST"))] == []
+
+
+SHARED = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, sharing: {mode: timeSlicing}}}\n"
+HOLES = [
+    ("allow: [t4, t4-timesliced], quota: {t4: 2}", "the quota of t4 can be got round: t4-timesliced matches"),
+    (
+        "allow: [t4, gpu.nvidia.com, t4-timesliced, aks-dra-legacy-requests], quota: {t4: 2}",
+        "the quota of t4 can be got round: gpu.nvidia.com, t4-timesliced, aks-dra-legacy-requests match devices of the "
+        "same pools (t4), are allowed and without a quota",
+    ),
+    ("allow: [t4, t4-timesliced], quota: {t4: 2, t4-timesliced: 2}", ""),
+    ("allow: [t4, mig.nvidia.com], quota: {t4: 2}", ""),
+    ("allow: [t4, aks-dra-legacy-requests], quota: {t4: 2, aks-dra-legacy-requests: 1}", ""),
+    ("allow: [t4, t4-timesliced]", ""),
+    ("allow: [t4], quota: {gpu.nvidia.com: 0}", ""),
+    ("allow: [t4-timesliced], quota: {t4: 2}", ""),
+    ("quota: {t4: 2}", ""),
+]
+
+
+@pytest.mark.parametrize(("entry", "text"), HOLES)
+def test_a_class_beside_a_quota_that_reaches_the_same_devices(tmp_path: Path, entry: str, text: str) -> None:
+    body = SHARED + f"aks-dra:namespaces: {{ml: {{{entry}}}}}"
+    said = [f.message for f in found(tmp_path, body) if f.code.startswith(("TEN", "CLM"))]
+    assert len(said) == bool(text)
+    assert all(message.startswith(text) for message in said)
+
+
+def test_a_list_is_proposed_without_names_that_do_not_exist(tmp_path: Path) -> None:
+    body = (
+        POOLS
+        + FPGA
+        + ("aks-dra:namespaces: {ml: {allow: [t4, fpga, nothing]}}\naks-dra:claims: {ml: {a: {deviceClass: h100-nvl}}}")
+    )
+    [refused] = [f for f in found(tmp_path, body) if f.code == "TEN004"]
+    assert refused.remedy == "set aks-dra:namespaces.ml.allow: [h100-nvl, t4]"

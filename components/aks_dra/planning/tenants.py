@@ -70,6 +70,14 @@ def governs(settings: Settings) -> bool:
     return any(entry.allow is not None for entry in settings.namespaces.values())
 
 
+def may_use(settings: Settings, namespace: str, device_class: str) -> bool:
+    """Whether no policy keeps a namespace from a governed class."""
+    if not governs(settings) or namespace in exempt_namespaces(settings):
+        return True
+    entry = settings.namespaces.get(namespace)
+    return entry is not None and device_class in (entry.allow or ())
+
+
 def governed_classes(settings: Settings, planned: Iterable[str]) -> tuple[str, ...]:
     """The planned classes and the chart's, without those of other drivers."""
     others = {name for name, entry in settings.device_classes.items() if entry.driver != GPU_DRIVER}

@@ -8,10 +8,12 @@ from aks_dra.planning import names
 from aks_dra.planning.checks.context import Context, finding
 from aks_dra.planning.model import Finding
 from aks_dra.planning.previous import Previous
+from aks_dra.planning.tenants import governs, may_use
 
 KEP = "Kubernetes: DRA extended resources (KEP-5004); the newest class of a resource name decides"
 TEST_POOL = "aks-dra:testPool"
 DRA = "Kubernetes: resource.k8s.io/v1"
+POLICIES = "aks-dra: docs/tenants.md"
 
 
 def gpu_requests(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
@@ -40,6 +42,28 @@ def gpu_requests(context: Context, before: Previous, now: Previous) -> Iterator[
     if (had, has) in texts:
         message, remedy = texts[had, has]
         yield finding("CHG017", "warning", path, f"{had} → {has or 'nobody'}", message, remedy, KEP)
+
+
+def kept_from_gpu_requests(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
+    """nvidia.com/gpu turns to DRA, whose class is handed out by namespace; what the device plugin serves is not."""
+    settings = context.settings
+    if (before.gpu_requests, now.gpu_requests) != ("devicePlugin", "dra") or not governs(settings):
+        return
+    lacking = [name for name in settings.namespaces if not may_use(settings, name, names.LEGACY_CLASS)]
+    if not lacking:
+        return
+    yield finding(
+        "CHG031",
+        "warning",
+        "aks-dra:namespaces",
+        ", ".join(lacking),
+        f"nvidia.com/gpu is handed out by namespace from now on, as class {names.LEGACY_CLASS}: new pods that ask for "
+        f"it are refused in namespace{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}, and in all that this file "
+        "does not name",
+        f"add {names.LEGACY_CLASS} to allow where such pods shall go on; elsewhere give them claims first "
+        "(`aks-dra migrate` writes them)",
+        POLICIES,
+    )
 
 
 def classes(context: Context, before: Previous, now: Previous) -> Iterator[Finding]:
@@ -134,4 +158,4 @@ def namespaces(context: Context, before: Previous, now: Previous) -> Iterator[Fi
         )
 
 
-RULES = (gpu_requests, classes, claims, namespaces)
+RULES = (gpu_requests, kept_from_gpu_requests, classes, claims, namespaces)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from aks_dra.planning import names
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
 from aks_dra.planning.checks.provided import chart_class_remedy, class_names
 from aks_dra.planning.claim_shape import Ask, ClaimShape, Request
@@ -215,8 +216,12 @@ def _add_or_rename(name: str, known: set[str]) -> str:
 
 
 def quota_classes(context: Context) -> Iterator[Finding]:
+    # No claim should name the class of nvidia.com/gpu, but a quota may: the scheduler's claims count against it.
+    planned = {o.manifest["metadata"]["name"] for o in context.plan.objects if o.kind == "DeviceClass"}
     for namespace, entry in context.settings.namespaces.items():
         for name in entry.quota:
+            if name == names.LEGACY_CLASS and name in planned:
+                continue
             yield from _class_exists(context, f"aks-dra:namespaces.{namespace}.quota.{name}", name)
 
 

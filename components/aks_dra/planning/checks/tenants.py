@@ -11,6 +11,8 @@ from typing import Any
 
 from aks_dra.planning import names
 from aks_dra.planning.checks.context import Context, did_you_mean, finding
+from aks_dra.planning.checks.provided import class_names
+from aks_dra.planning.classes import CHART_CLASSES
 from aks_dra.planning.devices import GPU_DRIVER
 from aks_dra.planning.model import Finding
 from aks_dra.planning.smoke import admin_namespace, smoke_test_runs
@@ -77,7 +79,7 @@ def claims_of_the_stack(context: Context) -> Iterator[Finding]:
         allowed = set(entry.allow or ()) if entry else set()
         asked = {k for request in requests for k, ask in _asks(request) if not ask.get("adminAccess")} & governed
         for device_class in sorted(asked - allowed):
-            listed = ", ".join(sorted(allowed | {device_class}))
+            listed = ", ".join(sorted((allowed & governed) | {device_class}))
             yield finding(
                 "TEN004",
                 "error",
@@ -100,8 +102,7 @@ def quotas(context: Context) -> Iterator[Finding]:
     for namespace, name, kind, requests in _claims(context):
         quota = settings.namespaces[namespace].quota if namespace in settings.namespaces else {}
         path = f"aks-dra:claims.{namespace}.{name}"
-        counted = _counted(requests)
-        limited = {key: count for key, count in counted.items() if key in quota}
+        limited = {key: count for key, count in counted(requests).items() if key in quota}
         for device_class, count in limited.items():
             if kind == "ResourceClaim":
                 named[namespace, device_class] = named.get((namespace, device_class), 0) + count
@@ -138,6 +139,48 @@ def quotas(context: Context) -> Iterator[Finding]:
                 limit,
                 f"the claims of this stack that pods share (shareAcross: pods) count {count} together",
                 f"write {count} or more",
+                QUOTA,
+            )
+
+
+def ways_round_a_quota(context: Context) -> Iterator[Finding]:
+    """Classes of a list that reach the devices of a limited class and have no limit themselves."""
+    planned = {
+        str(o.manifest["metadata"]["name"]): tuple(
+            part["cel"]["expression"] for part in o.manifest["spec"]["selectors"]
+        )
+        for o in context.plan.objects
+        if o.kind == "DeviceClass"
+    }
+    made = class_names(context)
+    selectors = {entry.name: entry.selectors for entry in CHART_CLASSES if entry.name in made} | planned
+    for namespace, entry in context.settings.namespaces.items():
+        # a quota on what is not allowed anyway, or of 0, limits nothing that other classes should be held to
+        allowed = set(entry.allow or ())
+        limited = [name for name, count in entry.quota.items() if count and name in allowed and name in selectors]
+        path = f"aks-dra:namespaces.{namespace}.quota"
+        round_it: dict[str, list[str]] = {}
+        pools: dict[str, None] = {}
+        for name in dict.fromkeys(entry.allow or ()):
+            found = context.matcher.matched(selectors[name]) if name in selectors and name not in entry.quota else None
+            for other in limited if found else ():
+                if found and (common := found.kinds & context.matcher.matched(selectors[other]).kinds):
+                    round_it.setdefault(name, []).append(other)
+                    pools |= dict.fromkeys(context.matcher.number(frozenset(common)))
+        if round_it:
+            names_of = list(round_it)
+            same = list(dict.fromkeys(other for others in round_it.values() for other in others))
+            yield finding(
+                "TEN009",
+                "warning",
+                path,
+                ", ".join(names_of),
+                f"the quota of {', '.join(same)} can be got round: {', '.join(names_of)} "
+                f"{'match' if len(names_of) > 1 else 'matches'} devices of the same pools ({', '.join(pools)}), "
+                f"{'are' if len(names_of) > 1 else 'is'} allowed and without a quota",
+                f"set {', '.join(f'{path}.{name}' for name in names_of)} as well (0 for none), or take "
+                f"{'them' if len(names_of) > 1 else 'it'} out of allow; a claim counts only against the class that it "
+                "names, so quotas of several classes add up",
                 QUOTA,
             )
 
@@ -222,7 +265,7 @@ def _asks(request: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return [(str(_map(ask).get("deviceClassName", "")), _map(ask)) for ask in listed]
 
 
-def _counted(requests: list[dict[str, Any]]) -> dict[str, int]:
+def counted(requests: list[dict[str, Any]]) -> dict[str, int]:
     """What a claim counts per class: all requests together, of alternatives the largest, `All` as the limit of 32."""
     total: dict[str, int] = {}
     for request in requests:
@@ -248,4 +291,4 @@ def _map(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-CHECKS = (lists, claims_of_the_stack, quotas, smoke_test)
+CHECKS = (lists, claims_of_the_stack, quotas, ways_round_a_quota, smoke_test)
