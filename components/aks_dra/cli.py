@@ -178,7 +178,7 @@ def migrate(
         raise typer.Exit(1) from None
     for entry in road.advice:
         typer.echo(f"{entry.title}: {entry.text}")
-    for note in road.notes:
+    for note in (*road.notes, *(f"{step.name}: {note}" for step in road.steps for note in step.notes)):
         typer.echo(f"note: {note}")
     typer.echo(f"{len(written)} files in {folder}; begin with {folder / 'README.md'}")
 

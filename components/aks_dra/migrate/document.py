@@ -65,6 +65,8 @@ def _section(road: Road, step: Step, folder: Path) -> list[str]:
     if step.releases:
         what = ", ".join(f"`{name}`" for name in step.releases)
         lines += [f"This updates what is installed ({what}); running pods keep their devices meanwhile.", ""]
+    if step.notes:
+        lines += ["This widens what may be used where:", "", *(f"- {note}" for note in step.notes), ""]
     warnings = [finding for finding in step.findings if finding.code.startswith("CHG")]
     if warnings:
         lines += ["`aks-dra check` says of this step, and it is meant:", ""]

@@ -15,6 +15,7 @@ from typing import Any
 from aks_dra.migrate.edit import Drop, Edit, EditError, Put, edited
 from aks_dra.migrate.pools import emptied, successor
 from aks_dra.migrate.project import plan_text
+from aks_dra.migrate.tenants import short_quotas, widened
 from aks_dra.migrate.workloads import MINOR_OF_MAPPING, POD_PATHS, Advice, Fleet, advise
 from aks_dra.planning.checks.changes_pools import free_name
 from aks_dra.planning.cluster import minor
@@ -44,6 +45,7 @@ class Step:
     findings: tuple[Finding, ...]
     changed: bool = True
     releases: tuple[str, ...] = ()  # Helm releases that it updates
+    notes: tuple[str, ...] = ()  # lists of namespaces that it widens
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,13 @@ def road(
         last=plugins == [pool],
         taken={f"{claim.namespace}/{claim.name}" for claim in before.claims},
         claims=claims,
+        settings=settings,
     )
     advice = advise(fleet, manifests)
-    notes += _unknown(manifests)
+    notes += [*_unknown(manifests), *short_quotas(settings, before, advice, manifests)]
     by_mapping = any(entry.kind == "unchanged" for entry in advice)
-    move = maker.step("2-move", "move the workloads", _moving(settings, advice, by_mapping))
+    lists, grown = widened(settings, advice)
+    move = maker.step("2-move", "move the workloads", [*lists, *_moving(settings, advice, by_mapping)], grown)
     elsewhere = _elsewhere(loaded, file, pool)
     at = ("config", POOLS, pool)
     shrink = maker.step(
@@ -165,11 +169,6 @@ def _moving(settings: Settings, advice: Sequence[Advice], by_mapping: bool) -> l
     for entry in advice:
         for name, claim in entry.claims.items():
             edits.append(Put(("config", "aks-dra:claims", entry.namespace, name), claim))
-            space = settings.namespaces.get(entry.namespace)
-            allow = space.allow if space else None
-            if allow is not None and claim["deviceClass"] not in allow:
-                wanted = [*allow, claim["deviceClass"]]
-                edits.append(Put(("config", "aks-dra:namespaces", entry.namespace, "allow"), wanted))
     if by_mapping and settings.gpu.legacy_requests != "dra":
         edits.append(Put(("config", "aks-dra:gpu", "legacyRequests"), "dra"))
     return edits
@@ -187,7 +186,7 @@ class _Maker:
     old: str
     new: str
 
-    def step(self, name: str, title: str, edits: Sequence[Edit]) -> Step:
+    def step(self, name: str, title: str, edits: Sequence[Edit], notes: tuple[str, ...] = ()) -> Step:
         try:
             text = edited(self.text, edits)
         except EditError as error:
@@ -204,7 +203,7 @@ class _Maker:
             for release in planned.releases
             if any(old.name == release.name and old != release for old in self.plan.releases)
         )
-        step = Step(name, title, text, planned, findings, text != self.text, updated)
+        step = Step(name, title, text, planned, findings, text != self.text, updated, notes)
         self.text, self.previous, self.plan = text, now, planned
         return step
 

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from aks_dra.migrate.budgets import at, gentle_strategy
 from aks_dra.planning import names
 from aks_dra.planning.model import PlannedPool
+from aks_dra.planning.tenants import may_use
+from aks_dra.settings import Settings
 from aks_dra.simulate.reading import Manifest, WorkloadError
 
 # Where the pod's spec is, and what a patch can reach.
@@ -48,6 +50,7 @@ class Fleet:
     last: bool  # the old pool is the last of the device plugin
     taken: set[str]  # claims there are, namespace/name
     claims: bool  # a claim also where the mapping would do
+    settings: Settings  # with the namespaces' lists
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ def _advice(
         reason = f"it is pinned to pool {pinned}" if pinned else f"{fleet.old.name} has no {foreign[0]}"
         return Advice("stays", asks=shown, text=f"is not touched: {reason}", **base)
     strategy, notes = gentle_strategy(manifest, manifests)
-    reason = _why_not_carried(fleet, spec, asks, pinned)
+    reason = _why_not_carried(fleet, spec, asks, pinned, namespace)
     if not reason:
         text = (
             f"is carried unchanged: nvidia.com/gpu is mapped to DRA (class {names.LEGACY_CLASS}), "
@@ -185,7 +188,7 @@ def _advice(
     )
 
 
-def _why_not_carried(fleet: Fleet, spec: Mapping[str, Any], asks: list[_Ask], pinned: str) -> str:
+def _why_not_carried(fleet: Fleet, spec: Mapping[str, Any], asks: list[_Ask], pinned: str, namespace: str) -> str:
     """Why nvidia.com/gpu in the manifest cannot stay; "" when it can."""
     others = sorted({ask.resource for ask in asks} - {names.LEGACY_RESOURCE})
     if fleet.minor < MINOR_OF_MAPPING:
@@ -200,7 +203,14 @@ def _why_not_carried(fleet: Fleet, spec: Mapping[str, Any], asks: list[_Ask], pi
         return f"it is pinned to {fleet.old.name}"
     if not fleet.last:
         return "nvidia.com/gpu stays with the device plugin while another pool uses it"
-    return "that is what was asked for" if fleet.claims else ""
+    if fleet.claims:
+        return "that is what was asked for"
+    if not may_use(fleet.settings, namespace, names.LEGACY_CLASS):
+        return (
+            f"namespace {namespace} may not use class {names.LEGACY_CLASS}, by which DRA serves nvidia.com/gpu; "
+            f"with it in aks-dra:namespaces.{namespace}.allow the workload is carried unchanged"
+        )
+    return ""
 
 
 def _class_for(fleet: Fleet, resource: str) -> str:
