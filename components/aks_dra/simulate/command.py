@@ -97,7 +97,7 @@ def with_cluster(
         raise SimulationError(f"the API server {cluster.server} answers {error}") from None
     claims, templates = claims_and_templates(plan, found)
     explainer = Explainer(plan, fleet_of(plan, found, version), seen, claims, templates)
-    notes = [*found.notes, *_mixed(found, version, facts or load_facts())]
+    notes = [*found.notes, *explainer.notes(), *_mixed(found, version, facts or load_facts())]
     if version != minor(plan.cluster.kubernetes_version):
         notes.append(
             f"the cluster follows Kubernetes {version[0]}.{version[1]}, the plan says {plan.cluster.kubernetes_version}"

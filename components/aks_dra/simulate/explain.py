@@ -18,11 +18,12 @@ from aks_dra.simulate import words
 from aks_dra.simulate.hints import with_hint
 from aks_dra.simulate.holdings import Holdings, allocated, device_key, node_count, users
 from aks_dra.simulate.model import Got, PodResult, Reason
-from aks_dra.simulate.run import Seen, answered
+from aks_dra.simulate.run import Seen, answered, claims_named
 from aks_dra.simulate.workloads import Group, Pod
 
 Key = tuple[str, str]
 QUOTA_SUFFIX = ".deviceclass.resource.k8s.io/devices"
+QUOTA_PREFIX = "requests.deviceclass.resource.kubernetes.io/"
 OTHER = {
     "Insufficient cpu": "cpu",
     "Insufficient memory": "memory",
@@ -76,7 +77,7 @@ class Explainer:
         said = str(condition.get("message", "")) or " ".join(
             str(event.get("message", "")) for event in self.seen.events.get(key, ())[-1:]
         )
-        reasons = tuple(self.why(key, found, condition, asks, judgement))
+        reasons = self.refused_claims(pod) or tuple(self.why(key, found, condition, asks, judgement))
         return PodResult(group.title, *key, "not placed", reasons=reasons, scheduler=said, notes=notes)
 
     def got(self, pod: dict[str, Any]) -> Iterator[Got]:
@@ -104,6 +105,18 @@ class Explainer:
                     describe_device(device) if device else "",
                     len(users(claim)) > 1,
                 )
+
+    def refused_claims(self, pod: Pod) -> tuple[Reason, ...]:
+        """What a quota or a policy said of the claims and templates that a pod names."""
+        refused = self.seen.refused_claims
+        return tuple(refusal(refused[claim], _title(claim)) for claim in claims_named(pod) if claim in refused)
+
+    def notes(self) -> Iterator[str]:
+        """Refused claims and templates that no pod names, which no pod's answer tells of."""
+        named = {claim for _, pods in self.seen.groups for pod in pods for claim in claims_named(pod)}
+        for claim, text in self.seen.refused_claims.items():
+            if claim not in named:
+                yield f"{_title(claim)}, which no pod names: {refusal(text).text}"
 
     def events_of(self, key: Key) -> list[str]:
         return [str(event.get("message", "")) for event in self.seen.events.get(key, ())]
@@ -192,13 +205,18 @@ class Explainer:
             yield Reason("room" if short else "other", text)
 
 
-def refusal(text: str) -> Reason:
-    """What admission said: a quota, a policy, or another rule."""
+def _title(claim: tuple[str, str, str]) -> str:
+    kind, namespace, name = claim
+    return f"{kind} {namespace}/{name}"
+
+
+def refusal(text: str, what_was: str = "it") -> Reason:
+    """What admission said: a quota, a policy, or another rule. `what_was` refused, if not the pod or its own claim."""
     quota = re.search(r"exceeded quota: ([\w.-]+), requested: (\S+), used: (\S+), limited: (\S+)", text)
     if quota:
         asked, used, limits = (dict(pair.split("=", 1) for pair in quota[part].split(",")) for part in (2, 3, 4))
         what = next(iter(asked))
-        device_class = what.removesuffix(QUOTA_SUFFIX)
+        device_class = what.removesuffix(QUOTA_SUFFIX).removeprefix(QUOTA_PREFIX)
         thing = f"devices of class {device_class}" if device_class != what else what
         return Reason(
             "quota",
@@ -207,8 +225,8 @@ def refusal(text: str) -> Reason:
         )
     policy = re.search(r"ValidatingAdmissionPolicy '([^']+)'.*denied request: (.*)", text)
     if policy:
-        return Reason("policy", f"policy {policy[1]} refuses it: {policy[2]}")
-    return Reason("refused", f"the API server refuses it: {text}")
+        return Reason("policy", f"policy {policy[1]} refuses {what_was}: {policy[2]}")
+    return Reason("refused", f"the API server refuses {what_was}: {text}")
 
 
 def _condition(pod: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,14 @@ ONE_BY_ONE = 24
 """Pods of one workload are the same; up to this many are created one after the other, which gives the same answer."""
 
 HEARTBEAT_SECONDS = 15.0
-PUBLISHED = ("PriorityClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+PUBLISHED = (
+    "PriorityClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "LimitRange", "ResourceQuota",
+)  # fmt: skip
+CLAIMS = ("ResourceClaimTemplate", "ResourceClaim")
+FORBIDDEN = 403
+"""What quotas and policies answer, and RBAC, which says NO_RIGHT."""
+
+NO_RIGHT = "cannot create resource"
 
 
 @dataclass
@@ -48,6 +55,8 @@ class Seen:
     nodes: dict[str, str] = field(default_factory=dict)  # node to pool
     events: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)  # by pod
     refused: dict[tuple[str, str], str] = field(default_factory=dict)  # pods that the API server did not take
+    # claims and templates that quotas or policies refused, by kind, namespace and name
+    refused_claims: dict[tuple[str, str, str], str] = field(default_factory=dict)
     groups: list[tuple[Group, list[Pod]]] = field(default_factory=list)
 
 
@@ -65,8 +74,11 @@ class Run:
     def marks(self) -> dict[str, str]:
         return {RUN_LABEL: self.id}
 
-    def create(self, manifest: dict[str, Any]) -> None:
-        """An object with the run's mark. What exists already is somebody else's."""
+    def create(self, manifest: dict[str, Any], may_be_refused: bool = False) -> None:
+        """An object with the run's mark. What exists already is somebody else's.
+
+        What quotas or policies refuse ends the run, or is kept in `seen` where that may be.
+        """
         metadata = {**manifest["metadata"], "labels": {**(manifest["metadata"].get("labels") or {}), **self.marks}}
         title = f"{manifest['kind']} {metadata.get('namespace', '')}/{metadata['name']}".replace(" /", " ")
         try:
@@ -74,6 +86,9 @@ class Run:
         except Refused as error:
             if error.status == 409 and "already exists" in error.text:
                 raise SimulationError(f"{title} is in the cluster already, and not of this simulation") from None
+            if may_be_refused and error.status == FORBIDDEN and NO_RIGHT not in error.text:
+                self.seen.refused_claims[_identity(manifest)] = error.text
+                return
             raise SimulationError(f"the API server refuses {title}: {error.text}") from None
 
     def publish(self, workloads: Workloads) -> None:
@@ -89,15 +104,17 @@ class Run:
         self.classes(workloads)
         theirs = [entry for entry in workloads.objects if entry["kind"] != "Namespace"]
         own_names = {_identity(entry) for entry in theirs}
-        for kind in (*PUBLISHED, "ResourceClaimTemplate", "ResourceClaim", "LimitRange", "ResourceQuota"):
-            for manifest in [entry for entry in objects if _identity(entry) not in own_names] + theirs:
-                if manifest["kind"] == kind:
-                    self.create(manifest)
+        everything = [entry for entry in objects if _identity(entry) not in own_names] + theirs
+        for manifest in _of_kinds(everything, PUBLISHED):
+            self.create(manifest)
         nodes = [(pool, name, index) for pool in self.pools for index, name in enumerate(node_names(pool))]
         with ThreadPoolExecutor(4) as several:
             list(several.map(self.node, nodes))
         self.seen.nodes = {name: pool.name for pool, name, _ in nodes}
         self.until_ready()
+        # quotas and policies are in force: claims are held against them
+        for manifest in _of_kinds(everything, CLAIMS):
+            self.create(manifest, may_be_refused=True)
 
     def namespace(self, name: str, manifest: dict[str, Any] | None = None) -> None:
         """A namespace with its service account; one that the cluster has is used and left."""
@@ -158,8 +175,8 @@ class Run:
                 f"the simulated nodes were not ready after {READY_SECONDS:.0f} s: does {self.cluster.server} have a "
                 "controller manager, and one that plays kubelet (kwok)?"
             )
-        # the scheduler and the admission plugins hear of it a moment later
-        time.sleep(0.7 if self.cluster.ours("ValidatingAdmissionPolicy", self.id) else 0.2)
+        # the scheduler and the admission plugins hear of it a moment later; policies are read once a second
+        time.sleep(1.2 if self.cluster.ours("ValidatingAdmissionPolicy", self.id) else 0.2)
 
     def place(self, workloads: Workloads) -> Seen:
         """All pods, workload by workload, and what came of them."""
@@ -180,7 +197,9 @@ class Run:
                 self.cluster.create(pod_manifest(pod, self.marks))
             except Refused as error:
                 self.seen.refused[pod.namespace, pod.name] = error.text
-        expected = {(pod.namespace, pod.name) for pod in pods} - set(self.seen.refused)
+        # of a pod whose claim was refused nobody speaks: it waits for the claim
+        waiting = [pod for pod in pods if not any(claim in self.seen.refused_claims for claim in claims_named(pod))]
+        expected = {(pod.namespace, pod.name) for pod in waiting} - set(self.seen.refused)
         wait(lambda: self.spoken(expected), SPEAK_SECONDS)
 
     def each_node(self, pod: Pod) -> Iterator[Pod]:
@@ -240,6 +259,14 @@ class Run:
                 self.cluster.call("PATCH", path, patch, "application/strategic-merge-patch+json")
 
 
+def claims_named(pod: Pod) -> Iterator[tuple[str, str, str]]:
+    """Kind, namespace and name of each claim and template that a pod names."""
+    for entry in pod.spec.get("resourceClaims") or ():
+        for kind, key in zip(CLAIMS, ("resourceClaimTemplateName", "resourceClaimName"), strict=True):
+            if entry.get(key):
+                yield kind, pod.namespace, str(entry[key])
+
+
 def answered(pod: dict[str, Any]) -> bool:
     if pod["spec"].get("nodeName"):
         return True
@@ -253,6 +280,11 @@ def now() -> str:
 
 def _plain(manifest: Any) -> dict[str, Any]:
     return {key: _plain(value) if hasattr(value, "items") else value for key, value in manifest.items()}
+
+
+def _of_kinds(manifests: list[dict[str, Any]], kinds: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Those of these kinds, kind by kind."""
+    return [manifest for kind in kinds for manifest in manifests if manifest["kind"] == kind]
 
 
 def _is_namespaced(manifest: dict[str, Any]) -> bool:
