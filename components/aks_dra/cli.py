@@ -185,12 +185,13 @@ def migrate(
 
 @app.command()
 def facts(
-    table: Annotated[str, typer.Argument(help="one table, e.g. gpu or vm_size; all when left out")] = "",
+    table: Annotated[str, typer.Argument(help="one table, e.g. gpu or size; all when left out")] = "",
     format: Annotated[FactsFormat, typer.Option(help="text or json")] = FactsFormat.text,
     file: Annotated[list[Path] | None, typer.Option("--file", help="TOML files with rows of your own")] = None,
 ) -> None:
     """Print the tables that plans and checks rest on, each row with its source."""
     from aks_dra.facts import FactsError, load_facts
+    from aks_dra.facts.reader import no_such_table, table_of
     from aks_dra.report.facts import facts_document, print_facts
 
     try:
@@ -198,8 +199,9 @@ def facts(
     except FactsError as error:
         raise typer.BadParameter(str(error), param_hint="--file") from None
     known = sorted({row.table for row in rows})
+    table = table_of(table)
     if table and table not in known:
-        raise typer.BadParameter(f"no such table; there are {', '.join(known)}", param_hint="table")
+        raise typer.BadParameter(no_such_table(table, known), param_hint="table")
     chosen = [row for row in rows if not table or row.table == table]
     if format is FactsFormat.json:
         typer.echo(json.dumps(facts_document(chosen), indent=2))

@@ -67,7 +67,7 @@ def test_a_gpu_and_its_size_of_one_s_own(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("[gpu.t4", "extra0.toml: is not TOML: "),
-        ("[gpus.t4]\n", "extra0.toml: gpus: no such table (known: gpu, family, "),
+        ("[gpus.t4]\n", "extra0.toml: gpus: no such table; did you mean gpu? (known: gpu, family, "),
         ("gpu = 1\n", "extra0.toml: gpu: is not a table"),
         ("default = 1.36\n", "extra0.toml: default: 1.36 is not text"),
         ("[gpu.t4]\nmemory_mib = 1\n", "extra0.toml: gpu.t4: source is missing"),

@@ -7,9 +7,10 @@ overruled figure never borrows the old source.
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
@@ -108,6 +109,17 @@ def read(files: Iterable[Path]) -> Raw:
     return raw
 
 
+def no_such_table(name: str, known: Collection[str]) -> str:
+    """The message, with the nearest name."""
+    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.55)
+    return f"no such table{f'; did you mean {close[0]}?' if close else ''} (known: {', '.join(known)})"
+
+
+def table_of(name: str) -> str:
+    """The printed table of a name that a facts file has at its top: keys outside of tables are in `kubernetes`."""
+    return "kubernetes" if name in SCALARS else name
+
+
 def _merge_table(raw: Raw, file: str, name: str, content: Any) -> None:
     if name in SCALARS:
         if not isinstance(content, SCALARS[name]):
@@ -115,7 +127,7 @@ def _merge_table(raw: Raw, file: str, name: str, content: Any) -> None:
         raw.scalars[name] = content
         return
     if name not in TABLES:
-        raise FactsError(file, name, f"no such table (known: {', '.join(TABLES)})")
+        raise FactsError(file, name, no_such_table(name, TABLES))
     if not isinstance(content, dict):
         raise FactsError(file, name, "is not a table")
     for key, row in content.items():
