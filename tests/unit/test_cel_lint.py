@@ -45,8 +45,15 @@ def problems(text: str, *devices: Device, before: tuple[str, ...] | None = None)
          "'pcieRoot' in device.attributes['resource.kubernetes.io']"),
         ("device.attributes['resource.kubernetes.io'].?pcieRoot.orValue('') == 'x'", "pcie_root", "warning", ""),
         ("$C.memory >= quantity('20Gi')", "no_quantity", "error", ".compareTo(quantity('20Gi')) >= 0"),
-        ("$C.memory > 20", "no_quantity", "error", ".compareTo(quantity('20Gi')) >= 0"),
-        ("$C.memory == '20Gi'", "no_quantity", "error", ".compareTo(quantity('20Gi')) >= 0"),
+        ("$C.memory > 20", "no_quantity", "error", "write $C.memory.compareTo(quantity('20Gi')) > 0"),
+        ("$C.memory == '20Gi'", "no_quantity", "error", "write $C.memory.compareTo(quantity('20Gi')) == 0"),
+        ("$C.multiprocessors >= 80", "no_quantity", "error", "$C.multiprocessors.compareTo(quantity('80')) >= 0"),
+        ("quantity('24Gi') <= $C.memory", "no_quantity", "error", "write .compareTo(quantity('24Gi')) >= 0"),
+        ("cel.bind(m, $C.memory, m < quantity('2Gi'))", "no_quantity", "error", "write .compareTo(quantity('2Gi')) < 0"),
+        ("$A.memory >= quantity('40Gi')", "no_quantity", "error", "write $C.memory.compareTo(quantity('40Gi')) >= 0"),
+        ("$A.memory >= 40", "is_capacity", "error", "write $C.memory.compareTo(quantity('40Gi')) >= 0"),
+        ("$A.memory.isGreaterThan(quantity('40Gi'))", "is_capacity", "error", "$C.memory.compareTo(quantity('40Gi')) > 0"),
+        ("$A.memory == '40Gi'", "is_capacity", "error", "write $C.memory.compareTo(quantity('40Gi')) == 0"),
         ("$C.memory.compareTo('20Gi') >= 0", "no_quantity", "error", ".compareTo(quantity('20Gi')) >= 0"),
         ("$A.driverVersion == '580.159.04'", "version_as_string", "error", "compareTo(semver('580.159.4')) == 0"),
         ("$A.cudaComputeCapability in ['8.0', '9.0']", "version_as_string", "error", "semver('8.0.0')"),
@@ -67,7 +74,7 @@ def test_each_mistake_has_its_remedy(text: str, kind: str, severity: str, remedy
     found = problems(text)
     assert kind in found, found
     assert found[kind].severity == severity
-    assert remedy in found[kind].remedy
+    assert remedy.replace("$C", C) in found[kind].remedy
 
 
 @pytest.mark.parametrize(

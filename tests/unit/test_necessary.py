@@ -133,7 +133,7 @@ def test_a_selector_that_cannot_be_read_is_a_refusal_and_no_mismatch(tmp_path: P
                 "refused",
                 "the API server refuses a selector of claim g, request g: a capacity is compared without quantity(): "
                 "found no matching overload for '_>_' applied to '(kubernetes.Quantity, int)' (line 1, column 42)",
-                "compare capacities with quantities: .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)",
+                "write device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('5Gi')) > 0",
             ),
         ),
     )

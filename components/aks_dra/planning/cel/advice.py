@@ -15,6 +15,15 @@ _MISSING = re.compile(r"no such key: (.*)")
 _VERSION_TEXT = re.compile(r"semver\(\s*(['\"])([^'\"]*)\1\s*\)")
 _QUANTITY_TEXT = re.compile(r"quantity\(\s*(['\"])([^'\"]*)\1\s*\)")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+# What stands behind a capacity: an operator or a method of quantities, and the value that it is compared with.
+_COMPARED = re.compile(
+    r"""\s*(?:\.(?P<method>compareTo|isGreaterThan|isLessThan)\(|(?P<sign>[<>]=?|[=!]=)|\()\s*(?:quantity\(\s*)?"""
+    r"""(?P<quote>['"])?(?P<value>\d[\w.]*)(?(quote)(?P=quote))\s*\)*\s*(?P<after>[<>]=?|[=!]=)?"""
+)
+_WRITTEN_FIRST = re.compile(r"""(?:quantity\(\s*)?(['"]?)(\d[\w.]*)\1\s*\)?\s*$""")
+_READ = re.compile(r"device\.(?:attributes|capacity)(\[[^\]]*\]\.\w+)\s*$")
+_METHODS = {"isGreaterThan": ">", "isLessThan": "<"}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _BYTES = re.compile(r"([KMGTP])i?B", re.IGNORECASE)
 
 
@@ -74,3 +83,40 @@ def against_refusal(expression: str) -> str:
     if re.search("[\u2018\u2019\u201c\u201d]", bare):
         return "write plain quotes (') instead of typographic ones; Kubernetes would refuse the object"
     return "correct the expression; Kubernetes would refuse the object"
+
+
+def comparison(expression: str, name: str) -> str:
+    """How the value of this name is compared in the expression, as quantities are."""
+    found = re.search(rf"\b{re.escape(name)}\b(.*)", expression, re.DOTALL)
+    return (_comparison(found[1], name) if found else "") or ".compareTo(quantity('…')) >= 0"
+
+
+def against_operator(expression: str, line: int, column: int) -> str:
+    """What to write where a quantity is compared as a number or a text is; line and column of the operator."""
+    lines = expression.splitlines()
+    if not 0 < line <= len(lines):
+        return "write .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)"
+    before, behind = lines[line - 1][: column - 1], lines[line - 1][column - 1 :]
+    read = _READ.search(before)
+    subject = f"device.capacity{read[1]}" if read else ""
+    name = subject.rpartition(".")[2]
+    if written := _comparison(behind, name):
+        return f"write {subject}{written}"
+    first, sign = _WRITTEN_FIRST.search(before), re.match(r"[<>]=?|[=!]=", behind)
+    if first and sign:
+        return f"write .compareTo({_quantity(first[2], name)}) {_TURNED.get(sign[0], sign[0])} 0"
+    return "write .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)"
+
+
+def _comparison(behind: str, name: str) -> str:
+    found = _COMPARED.match(behind)
+    if found is None:
+        return ""
+    sign = _METHODS.get(found["method"] or "") or found["sign"] or found["after"] or ">="
+    return f".compareTo({_quantity(found['value'], name)}) {sign} 0"
+
+
+def _quantity(value: str, name: str) -> str:
+    # A small bare number is a number of GiB: no device has so few bytes.
+    small = "memory" in name.lower() and value.isdigit() and int(value) < 1000
+    return f"quantity('{value}Gi')" if small else f"quantity('{value}')"

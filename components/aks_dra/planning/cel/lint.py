@@ -63,8 +63,11 @@ def _refused(expression: str, error: CompileError, minor: tuple[int, int]) -> Se
         return SelectorProblem("refused", "error", "the expression is empty", advice.against_refusal(expression))
     shown = f"{error.text} (line {error.line}, column {error.column})"
     if "kubernetes.Quantity" in error.text and "overload" in error.text:
-        remedy = "compare capacities with quantities: .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)"
-        return SelectorProblem("no_quantity", "error", f"a capacity is compared without quantity(): {shown}", remedy)
+        remedy = advice.against_operator(expression, error.line, error.column)
+        what = "a capacity is compared without quantity()"
+        if (sign := re.search(r"'_([<>]=?)_'", error.text)) and "kubernetes.Quantity)" in error.text:
+            what = f"quantities have no {sign[1]}"
+        return SelectorProblem("no_quantity", "error", f"{what}: {shown}", remedy)
     if error.text.startswith("must evaluate to bool"):
         remedy = "compare it with something: a selector is true or false"
         return SelectorProblem("non_boolean", "error", f"not a condition: {error.text}", remedy)
@@ -90,7 +93,7 @@ def _names(program: Program, known: Vocabulary) -> Iterator[SelectorProblem]:
             if not reference.name:
                 yield _unknown_domain(reference, known)
         elif reference.name:
-            yield from _unknown_name(reference, known)
+            yield from _unknown_name(reference, known, program.expression)
             yield from _risky(reference, known)
 
 
@@ -104,7 +107,7 @@ def _unknown_domain(reference: Reference, known: Vocabulary) -> SelectorProblem:
     )
 
 
-def _unknown_name(reference: Reference, known: Vocabulary) -> Iterator[SelectorProblem]:
+def _unknown_name(reference: Reference, known: Vocabulary, expression: str) -> Iterator[SelectorProblem]:
     part, domain, name = reference.part, reference.domain, reference.name
     if name in known.names(part).get(domain, ()):
         return
@@ -116,7 +119,7 @@ def _unknown_name(reference: Reference, known: Vocabulary) -> Iterator[SelectorP
             "error",
             f"{name} is {'a' if single == 'capacity' else 'an'} {single} of {domain}, not in {part}",
             f"write device.{other}['{domain}'].{name}"
-            + (".compareTo(quantity('…')) >= 0" if single == "capacity" else ""),
+            + (advice.comparison(expression, name) if single == "capacity" else ""),
         )
         return
     elsewhere = [place for place, names in known.names(part).items() if name in names]
