@@ -153,7 +153,7 @@ CASES = [
     ),
     # allocation, autoscaling
     (T4 + ", nodes: {min: 0, max: 2}}}", "AUT001", "aks-dra:pools.t4.nodes.min", "write min: 1"),
-    (T4 + ", nodes: {min: 1, max: 2}}}", "AUT002", "aks-dra:pools", "fixed count"),
+    (T4 + ", nodes: {min: 1, max: 2}}}", "AUT002", "aks-dra:pools.t4.nodes", "fixed count"),
     # classes and claims
     (
         T4 + "}}\naks-dra:deviceClasses: {big: {require: {memory: '>=20Gi'}}}",

@@ -104,7 +104,11 @@ def test_a_dra_pool_may_sleep_for_ever_and_does_not_by_default(tmp_path: Path) -
     sharing = "sharing: {mode: mig, layout: all-1g.10gb}"
     zero = f"aks-dra:pools: {{a: {{vmSize: {A100}, {sharing}, nodes: {{min: 0, max: 3}}}}}}"
     finding = only(tmp_path, zero, "AUT001")
-    assert (finding.severity, finding.path, finding.remedy) == ("warning", "aks-dra:pools.a.nodes.min", "write min: 1")
+    assert (finding.severity, finding.path) == ("warning", "aks-dra:pools.a.nodes.min")
+    assert finding.remedy == "write min: 1, or a fixed count (nodes: {count: 1}), which AUT002 asks for as well"
+    assert only(tmp_path, zero, "AUT002").remedy.startswith("give a a fixed count, which settles AUT001 too, or ")
+    older = cluster("1.34") + zero
+    assert only(tmp_path, older, "AUT001").remedy == "write min: 1"
     assert pool(planned(tmp_path, zero), "a").inputs["minCount"] == 0
     omitted = zero.replace("min: 0, ", "")
     assert "AUT001" not in {f.code for f in findings(tmp_path, omitted)}

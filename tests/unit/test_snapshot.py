@@ -45,7 +45,7 @@ def test_sizes_zones_and_spot(tmp_path: Path) -> None:
         ("AZS001", "aks-dra:pools.big.vmSize"),
         ("AZS002", "aks-dra:pools.h100.vmSize"),
         ("AZS003", "aks-dra:pools.t4.zones"),
-        ("AZS005", "aks-dra:pools"),
+        ("AZS005", "aks-dra:pools.a100"),
     ]
     assert found[1][2] == "did you mean Standard_NC24ads_A100_v4?"
     assert found[3][2] == "write zones out of 1"
@@ -109,6 +109,7 @@ def test_the_script_asks_the_azure_cli_and_writes_what_is_read(tmp_path: Path) -
     az = tmp_path / "az"
     az.write_text(f"""#!/bin/sh
 case "$1 $2" in
+"account show") ;;
 "vm list-skus") cat {SAMPLE}/skus.json ;;
 "vm list-usage") cat {SAMPLE}/usage.json ;;
 "aks get-versions") cat {SAMPLE}/versions.json ;;
@@ -121,3 +122,36 @@ esac
     subprocess.run([str(script), "swedencentral", str(tmp_path / "out")], env=environment, check=True)
     assert read_snapshot(tmp_path / "out").versions == read_snapshot(SAMPLE).versions
     assert read_snapshot(tmp_path / "out").skus == read_snapshot(SAMPLE).skus
+
+
+@pytest.mark.parametrize(
+    ("az", "said"),
+    [
+        ("", "az is not on PATH"),
+        ("exit 1", "az login"),
+        ('case "$1" in account) ;; vm) echo "[]" ;; *) exit 3 ;; esac', ""),
+        ('case "$1 $2" in "account show") ;; *) echo "[{"; exit 1 ;; esac', ""),
+    ],
+)
+def test_what_fails_writes_nothing(tmp_path: Path, az: str, said: str) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "temporary").mkdir()
+    path = str(tmp_path / "bin")
+    if az:
+        (tmp_path / "bin" / "az").write_text(f"#!/bin/sh\n{az}\n")
+        (tmp_path / "bin" / "az").chmod(0o755)
+        path += f":{os.environ['PATH']}"
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "skus.json").write_text("[1]")
+    script = ROOT / "docs" / "collect-azure-snapshot.sh"
+    environment = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path / "temporary")}
+    for folder in ("out", "new"):
+        run = subprocess.run(
+            [str(script), "swedencentral", str(tmp_path / folder)], env=environment, capture_output=True, text=True
+        )
+        assert run.returncode != 0
+        assert said in run.stderr
+    assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["skus.json"]
+    assert (tmp_path / "out" / "skus.json").read_text() == "[1]"
+    assert not (tmp_path / "new").exists()
+    assert not list((tmp_path / "temporary").iterdir())

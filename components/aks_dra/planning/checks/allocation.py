@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aks_dra.planning.checks.context import Context, finding
+from aks_dra.planning.checks.context import POOLS, Context, finding
 from aks_dra.planning.cluster import minor
 from aks_dra.planning.model import Finding
 
@@ -30,7 +30,7 @@ def legacy_unserved(context: Context) -> Iterator[Finding]:
         yield finding(
             "ALL006",
             "warning",
-            "aks-dra:pools",
+            POOLS if context.settings.pools else pools[0].path,
             context.version,
             "every pool is DRA, so nobody serves pods that ask for nvidia.com/gpu: from Kubernetes 1.36 on DRA does",
             "give those pods a claim, keep a devicePlugin pool for them, or acknowledge this",
@@ -60,7 +60,7 @@ def no_slices_yet(context: Context) -> Iterator[Finding]:
         yield finding(
             "ALL002",
             "warning",
-            "aks-dra:pools",
+            context.place([f"{pool.path}.nodes" for pool in pools]),
             "0 nodes",
             "no GPU pool starts with a node, so nothing is published after `pulumi up`",
             "give a pool a node, or acknowledge this",

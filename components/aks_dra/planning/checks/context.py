@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from aks_dra.facts import Facts
@@ -17,6 +17,8 @@ from aks_dra.planning.pools import all_pools
 from aks_dra.planning.previous import Previous
 from aks_dra.planning.snapshot import Snapshot
 from aks_dra.settings import Pool, Settings
+
+POOLS = "aks-dra:pools"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Context:
         """Name, path in the stack file, settings of every GPU pool, the test pool included."""
         for name, (path, pool) in all_pools(self.settings).items():
             yield name, path, pool
+
+    def place(self, paths: Sequence[str]) -> str:
+        """Where a finding about these paths of pools points to: the one that is meant, or all of `aks-dra:pools`."""
+        below = [path for path in paths if path.startswith(f"{POOLS}.")]
+        return POOLS if len(paths) > 1 and below else paths[0]
 
 
 Check = Callable[[Context], Iterable[Finding]]

@@ -64,7 +64,7 @@ def quotas(context: Context) -> Iterator[Finding]:
         listed = ", ".join(f"{path.removeprefix('aks-dra:')} {vcpus}" for path, vcpus in sorted(by_path.items()))
         message = f"these pools may need {total} vCPUs of quota {quota}, and {usage.free} of {usage.limit} are free"
         remedy = "raise the quota, lower max or count, or acknowledge this when these nodes run already"
-        yield finding("AZS005", "warning", "aks-dra:pools", listed, message, remedy, USAGE)
+        yield finding("AZS005", "warning", context.place(list(by_path)), listed, message, remedy, USAGE)
 
 
 def _demands(context: Context, snapshot: Snapshot) -> Iterator[tuple[str, int, str, bool]]:
