@@ -89,13 +89,19 @@ def test_a_good_preview_registers(tmp_path: Path) -> None:
 # What the command line and YAML make of a value
 
 
-@pytest.mark.parametrize("written", ["1.34", "1.40", "1.3e1", "1", "2.0", "0x10"])
-def test_a_version_that_is_a_number_is_refused_as_it_was_written(tmp_path: Path, written: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("1.34", "is a number"), ("1.40", "becomes the number 1.4"), ("1.3e1", "becomes the number 13"),
+        ("1", "is a number"), ("2.0", "becomes the number 2"), ("0x10", "becomes the number 16"),
+    ],
+)  # fmt: skip
+def test_a_version_that_is_a_number_is_refused_as_it_was_written(tmp_path: Path, written: str, read: str) -> None:
     body = f"aks-dra:cluster: {{kubernetesVersion: {written}, access: {{azureRbac: true}}}}"
     assert errors(tmp_path, body) == [("SET002", "aks-dra:cluster.kubernetesVersion")]
     finding = only(tmp_path, body, "SET002")
     assert finding.remedy == f'write "{written}"'
-    assert "unquoted, 1.40 becomes the number 1.4" in finding.message
+    assert finding.message == f"a version is text: unquoted, {written} {read}"
     assert errors(tmp_path, body.replace(written, '"1.34"')) == []
 
 

@@ -37,7 +37,7 @@ Number = Annotated[float, BeforeValidator(_number)]
 
 def _version(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        raise PydanticCustomError("version_number", "a version is text: unquoted, 1.40 becomes the number 1.4")
+        raise PydanticCustomError("version_number", "a version is text, in quotes")
     return value
 
 

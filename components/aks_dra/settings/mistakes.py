@@ -106,6 +106,9 @@ def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
         # The file's own text: the number 1.4 may have been written 1.40.
         text = texts.get(shown) or (str(given).lower() if isinstance(given, bool) else str(given))
         remedy = f'write "{text}"'
+        if kind == "version_number":
+            read = f"becomes the number {given}" if str(given) != text else "is a number"
+            message = f"a version is text: unquoted, {text} {read}"
     elif kind == "bool_type" and (truth := _truth(given)):
         remedy = f"write {truth}"
     elif kind == "int_type" and isinstance(given, str) and given.isdigit():
