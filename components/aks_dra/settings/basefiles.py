@@ -19,6 +19,8 @@ from aks_dra.settings.yamlvalue import evaluate
 BASE = f"{NAMESPACE}:base"
 MAX_CHAIN = 20
 """Bases of bases. Two levels (a company's, a region's) are the most that anybody can follow."""
+MOST_STACKS = 50
+"""How many stack files are asked whether they name a base."""
 
 
 @dataclass
@@ -112,6 +114,30 @@ class Bases:
                 continue
             kept[key] = entry
         return kept
+
+
+def stacks_on(path: Path, folder: Path, project: str) -> list[str]:
+    """The stack files beside a file, or in the project's folder for them, that name it as a base."""
+    places = {path.parent.absolute(), folder.absolute()}
+    files = sorted(file for place in places for file in place.glob("Pulumi.*.yaml"))
+    return [file.name for file in files[:MOST_STACKS] if _builds_on(file, path, project)]
+
+
+def _builds_on(file: Path, path: Path, project: str) -> bool:
+    unheard = Problems()
+    source = read(file, unheard)
+    root = evaluate(source, unheard) if source is not None else None
+    if root is None or not isinstance(root.value, dict):
+        return False
+    named = config_of(root.value, project, unheard).get(BASE)
+    entries = [] if named is None else named.value if isinstance(named.value, list) else [named]
+    try:
+        return any(
+            isinstance(entry.value, str) and (file.parent / entry.value).resolve() == path.resolve()
+            for entry in entries
+        )
+    except (OSError, ValueError, RuntimeError):
+        return False  # a name that is no path has a finding where that file is checked
 
 
 def laid(over: dict[str, Entry], under: dict[str, Entry]) -> dict[str, Entry]:

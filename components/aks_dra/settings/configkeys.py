@@ -46,10 +46,13 @@ def known_top(parts: dict[str, Entry], known: Iterable[str], what: str, problems
     allowed = tuple(known)
     for key, entry in parts.items():
         if key not in allowed:
+            remedy = f"{closest(key, allowed)}allowed are {', '.join(allowed)}"
+            if ":" in key and full_key(key, NAMESPACE) is not None:
+                remedy = f"put it under config:, indented: `config:`, and below it `  {key}: …`"
             problems.add(
                 "LOAD017",
                 f"{what} has no top-level key {key!r}; Pulumi would ignore it",
-                f"{closest(key, allowed)}allowed are {', '.join(allowed)}",
+                remedy,
                 entry.position,
                 path=key,
                 value=key,

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from aks_dra.settings import entries
-from aks_dra.settings.basefiles import BASE, Bases, parsed
+from aks_dra.settings.basefiles import BASE, Bases, parsed, stacks_on
 from aks_dra.settings.configkeys import NAMESPACE, STACK_KEYS, config_of, full_key, known_top
 from aks_dra.settings.entries import UNKNOWN, Entry, Tables, Unknown, plain
 from aks_dra.settings.jsontext import NotJson, loads
@@ -132,7 +132,11 @@ def stack_name(path: Path, project: Project, problems: Problems) -> str:
         name = name.removeprefix("Pulumi.")
     else:
         message = f"{path.name} is not named as Pulumi names the file of a stack"
-        problems.add("LOAD024", message, "name it Pulumi.<stack>.yaml", where, value=path.name)
+        remedy = "name it Pulumi.<stack>.yaml"
+        if users := stacks_on(path, project.stack_folder or path.parent, project.name):
+            build = "builds" if len(users) == 1 else "build"
+            remedy = f"check {' or '.join(users)} instead, which {build} on it: it is a base file"
+        problems.add("LOAD024", message, remedy, where, value=path.name)
         return name
     folder = project.stack_folder
     if folder is not None and project.file and path.is_file() and folder.resolve() != path.absolute().parent.resolve():
