@@ -14,12 +14,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from aks_dra.settings import Settings
+from aks_dra.facts import load_facts
+from aks_dra.settings import ClusterSettings, Settings
 
 HEAD = """# Settings
 
 Every key of a stack file, written from the models in `components/aks_dra/settings`. The keys of the first table are
 written `aks-dra:<key>` under `config:`. In Python the same models take snake_case names. Unknown keys are refused.
+A default `-` is none, unless the description names one; `its own` are those of the linked table.
 """
 
 
@@ -34,7 +36,7 @@ def document() -> str:
             "| key | type | default | |",
             "| --- | --- | --- | --- |",
         ]
-        parts += [_row(name, field) for name, field in model.model_fields.items()]
+        parts += [_row(model, name, field) for name, field in model.model_fields.items()]
         parts.append("")
     return "\n".join(parts)
 
@@ -66,8 +68,10 @@ def _plain_doc(model: type[BaseModel]) -> str:
     return " ".join((model.__doc__ or "").split())
 
 
-def _row(name: str, field: FieldInfo) -> str:
+def _row(model: type[BaseModel], name: str, field: FieldInfo) -> str:
     default = "" if field.is_required() else _default(field)
+    if (model, name) == (ClusterSettings, "kubernetes_version"):
+        default = f"`{load_facts().kubernetes.default}`"
     text = (field.description or "").replace("|", "\\|")
     return f"| `{field.alias or name}` | {_type(field.annotation)} | {default} | {text} |"
 
@@ -78,7 +82,7 @@ def _default(field: FieldInfo) -> str:
         return "-"
     if isinstance(value, BaseModel):
         given = value.model_dump(by_alias=True, exclude_unset=True)
-        return f"`{given}`" if given else f"a {type(value).__name__}"
+        return f"`{given}`".replace("'", "") if given else "its own"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

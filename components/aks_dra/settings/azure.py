@@ -35,7 +35,10 @@ class Network(Model):
         "loadBalancer", "userDefinedRouting", "managedNATGateway", "userAssignedNATGateway", "none"
     ] = Field("loadBalancer", description="how nodes reach the internet")
     route_table_id: Str | None = Field(None, description="userDefinedRouting: the route table of the subnet")
-    private_cluster: Bool = Field(False, description="the API server has a private address only")
+    private_cluster: Bool = Field(
+        False,
+        description="the API server has a private address only; `pulumi up` must run on a machine that reaches it",
+    )
     private_dns_zone: Literal["system", "none"] | Existing | None = Field(
         None, description="private cluster: system (default), none, or {existing: ARM id of your zone}"
     )

@@ -30,12 +30,12 @@ class Nodes(Model):
 class SystemPool(Model):
     """The one inline pool of the cluster: it runs the controllers and is deleted with the cluster."""
 
-    name: Str = "system"
-    vm_size: Str = "Standard_D4ds_v5"
-    nodes: Nodes = Nodes(count=3)
-    os_sku: Str = "Ubuntu"
-    zones: tuple[Zone, ...] = ()
-    max_pods: Int | None = None
+    name: Str = Field("system", description="name of the pool in AKS")
+    vm_size: Str = Field("Standard_D4ds_v5", description="Azure VM size, without GPUs")
+    nodes: Nodes = Field(Nodes(count=3), description="how many nodes; default: three, fixed")
+    os_sku: Str = Field("Ubuntu", description="operating system of the nodes, as in AKS (osSKU)")
+    zones: tuple[Zone, ...] = Field((), description="availability zones, e.g. [1, 2, 3]; default: none is asked for")
+    max_pods: Int | None = Field(None, description="most pods on a node; default: AKS's for the network plugin")
 
 
 class Access(Model):
@@ -65,14 +65,18 @@ class ClusterSettings(Model):
     location: Str | None = Field(None, description="default: azure-native:location")
     existing: Str | None = Field(None, description="ARM id of a cluster that exists")
     resource_group: Str | Existing | None = Field(None, description="name of a new one, or {existing: id}")
-    node_resource_group: Str | None = None
-    dns_prefix: Str | None = None
+    node_resource_group: Str | None = Field(
+        None, description="name of the group that AKS makes for the nodes; default: MC_<group>_<cluster>_<location>"
+    )
+    dns_prefix: Str | None = Field(None, description="first part of the API server's name; default: the cluster's name")
     kubernetes_version: Version | None = Field(None, description="'1.36' means its latest patch")
-    tier: Literal["Free", "Standard", "Premium"] = "Standard"
-    lts: Bool = False
-    system_pool: SystemPool = SystemPool()
-    access: Access = Access()
-    network: Network = Network()
+    tier: Literal["Free", "Standard", "Premium"] = Field(
+        "Standard", description="AKS pricing tier: Free has no uptime SLA, long-term support needs Premium"
+    )
+    lts: Bool = Field(False, description="long-term support of the Kubernetes version; needs tier Premium")
+    system_pool: SystemPool = Field(SystemPool(), description="the pool without GPUs that runs the controllers")
+    access: Access = Field(Access(), description="who may log in, and how the program does")
+    network: Network = Field(Network(), description="network plugin, addresses, private API server")
     identity: Identity | None = Field(
         None,
         description="the cluster's user-assigned identity; default: one that the package makes where something needs "
@@ -82,12 +86,12 @@ class ClusterSettings(Model):
         None, description="identity of the nodes, which pulls images; default: one that AKS makes"
     )
     registries: tuple[Str, ...] = Field((), description="ARM ids of container registries that the nodes may pull from")
-    monitoring: Monitoring = Monitoring()
+    monitoring: Monitoring = Field(Monitoring(), description="where logs go; default: nowhere")
     maintenance: dict[Str, dict[Str, Any]] = Field(
         {}, description="maintenance windows by name: raw properties of a MaintenanceConfiguration"
     )
-    tags: dict[Str, LabelValue] = {}
-    protect: Bool = True
+    tags: dict[Str, LabelValue] = Field({}, description="Azure tags of the cluster, over those of the stack")
+    protect: Bool = Field(True, description="Pulumi refuses to delete cluster and pools until this is false")
     azure_inputs: dict[Str, Any] = Field(
         {}, description="raw ManagedCluster properties that this package has no setting for"
     )

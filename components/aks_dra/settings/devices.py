@@ -28,15 +28,15 @@ class DeviceClassSettings(Model):
     extended_resource_name: Str | None = Field(
         None, description="pods that ask for this resource are served from the class (Kubernetes 1.36 and later)"
     )
-    labels: dict[Str, LabelValue] = {}
+    labels: dict[Str, LabelValue] = Field({}, description="labels of the class")
 
 
 class Toleration(Model):
     """Devices with this taint may be allocated (Kubernetes 1.36 and later)."""
 
     key: Str = Field("", description="key of the taint; without one, operator Exists tolerates every taint")
-    operator: Literal["Exists", "Equal"] = "Equal"
-    value: Str = ""
+    operator: Literal["Exists", "Equal"] = Field("Equal", description="Equal: key and value; Exists: any value")
+    value: Str = Field("", description="value of the taint, with operator Equal")
     effect: Literal["NoSchedule", "NoExecute"] | None = Field(None, description="default: both")
     toleration_seconds: Int | None = Field(None, description="with NoExecute: how long a pod stays")
 
@@ -44,20 +44,20 @@ class Toleration(Model):
 class ClaimAlternative(Model):
     """One alternative of `firstAvailable`."""
 
-    device_class: Str
+    device_class: Str = Field(description="name of the device class")
     name: Str | None = Field(None, description="for constraints and config (`request/name`); default: the class's name")
-    count: Int = 1
+    count: Int = Field(1, description="devices; at most 32 in one claim")
     all: Bool = Field(False, description="every device of the class on the node, instead of a count")
-    cel: tuple[Str, ...] = ()
-    tolerations: tuple[Toleration, ...] = ()
+    cel: tuple[Str, ...] = Field((), description="further conditions on the device")
+    tolerations: tuple[Toleration, ...] = Field((), description="taints of devices that are put up with")
     capacity: dict[Str, Str] = Field({}, description="how much of a shared device, e.g. {memory: 10Gi}")
 
 
 class ClaimRequest(Model):
     """One request of a claim: a device class, or ranked alternatives. The key in the map is its name."""
 
-    device_class: Str | None = None
-    count: Int = 1
+    device_class: Str | None = Field(None, description="name of the device class, unless firstAvailable is set")
+    count: Int = Field(1, description="devices; at most 32 in one claim")
     all: Bool = Field(False, description="every device of the class on the node, instead of a count")
     cel: tuple[Str, ...] = Field((), description="further conditions on the device")
     tolerations: tuple[Toleration, ...] = Field((), description="taints of devices that are put up with")
@@ -89,7 +89,9 @@ class ClaimSettings(Model):
     `pods` one ResourceClaim that every pod naming it shares.
     """
 
-    device_class: Str | None = None
+    device_class: Str | None = Field(
+        None, description="name of the device class, unless firstAvailable, requests or raw is set"
+    )
     count: Int = Field(1, description="devices for one claim; at most 32 in all")
     all: Bool = Field(False, description="every device of the class on the node, instead of a count")
     cel: tuple[Str, ...] = Field((), description="further conditions on the device")
@@ -101,7 +103,9 @@ class ClaimSettings(Model):
     constraints: tuple[ClaimConstraint, ...] = Field((), description="what the devices have in common, or differ in")
     sharing: Sharing | None = Field(None, description="timeSlicing or mps for this claim; overrides the class")
     config: tuple[ClaimConfig, ...] = Field((), description="parameters for drivers; override those of the class")
-    share_across: Literal["containers", "pods"] = "containers"
+    share_across: Literal["containers", "pods"] = Field(
+        "containers", description="containers: a device for each pod; pods: one device for all pods that name the claim"
+    )
     raw: dict[Str, Any] = Field(
         {}, description="the whole claim as Kubernetes writes it (a manifest, or its spec), instead of all keys above"
     )
@@ -110,7 +114,7 @@ class ClaimSettings(Model):
 class NamespaceSettings(Model):
     """A namespace that claims live in."""
 
-    create: Bool = True
+    create: Bool = Field(True, description="false: it exists already, and only gets labels and annotations")
     quota: dict[Str, Int] = Field({}, description="device class to how many of its devices claims may ask for in all")
     allow: tuple[Str, ...] | None = Field(
         None,
@@ -118,4 +122,4 @@ class NamespaceSettings(Model):
         "but the system's may use none",
     )
     admin_access: Bool = Field(False, description="claims may look at devices without reserving them")
-    labels: dict[Str, LabelValue] = {}
+    labels: dict[Str, LabelValue] = Field({}, description="further labels of the namespace")

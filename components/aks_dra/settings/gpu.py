@@ -28,9 +28,9 @@ class Charts(Model):
     """The three charts, and a mirror for all of them."""
 
     source: Str | None = Field(None, description="mirror for all charts: folder, https:// or oci://; default NVIDIA's")
-    operator: ChartSettings = ChartSettings()
-    dra_driver: ChartSettings = ChartSettings()
-    device_plugin: ChartSettings = ChartSettings()
+    operator: ChartSettings = Field(ChartSettings(), description="GPU Operator: driver, MIG manager, feature discovery")
+    dra_driver: ChartSettings = Field(ChartSettings(), description="the driver that publishes GPUs for DRA")
+    device_plugin: ChartSettings = Field(ChartSettings(), description="serves nvidia.com/gpu on device-plugin pools")
 
 
 class Images(Model):
@@ -49,7 +49,7 @@ class Images(Model):
 class DcgmExporter(Model):
     """Metrics of the GPUs, by NVIDIA's DCGM exporter, which the operator installs."""
 
-    enabled: Bool = True
+    enabled: Bool = Field(True, description="whether it runs on the GPU nodes")
     service_monitor: Bool = Field(
         False, description="a ServiceMonitor for Prometheus Operator; its definition must be in the cluster already"
     )
@@ -75,12 +75,12 @@ class GpuSettings(Model):
     )
     existing_nfd: Bool = Field(False, description="node feature discovery runs already: the operator's is left out")
     feature_gates: dict[Str, Bool] = Field({}, description="gates of the DRA driver, beyond those that pools imply")
-    charts: Charts = Charts()
+    charts: Charts = Field(Charts(), description="versions, sources and extra values of NVIDIA's three charts")
     kernel_modules: Literal["auto", "open", "proprietary"] = Field(
         "auto", description="operator-owned driver only: which kernel modules it installs"
     )
     tolerations: tuple[Str, ...] = Field(
         (), description="taints that NVIDIA's pods tolerate beyond those of the pools, e.g. team=ml:NoExecute"
     )
-    images: Images = Images()
-    dcgm_exporter: DcgmExporter = DcgmExporter()
+    images: Images = Field(Images(), description="a mirror for the container images; default: the public registries")
+    dcgm_exporter: DcgmExporter = Field(DcgmExporter(), description="metrics of the GPUs for Prometheus; on")

@@ -65,27 +65,33 @@ class Spot(Model):
     """Spot capacity: may be taken away at any time."""
 
     max_price: Number = Field(-1.0, description="US dollars per hour; -1: up to the regular price")
-    eviction_policy: Literal["Delete", "Deallocate"] = "Delete"
+    eviction_policy: Literal["Delete", "Deallocate"] = Field(
+        "Delete", description="what becomes of a node that is taken away: deleted, or stopped and kept (still in quota)"
+    )
 
 
 class Pool(Model):
     """One GPU pool, an AgentPool of its own. The key in the map is its name in AKS."""
 
-    vm_size: Str
-    nodes: Nodes = Nodes(count=1)
-    allocation: Allocation = "dra"
-    sharing: Sharing = Sharing()
+    vm_size: Str = Field(description="Azure VM size with NVIDIA GPUs, e.g. Standard_NC24ads_A100_v4")
+    nodes: Nodes = Field(Nodes(count=1), description="how many nodes; default: one, fixed")
+    allocation: Allocation = Field("dra", description="who hands out the GPUs: DRA or NVIDIA's device plugin")
+    sharing: Sharing = Field(Sharing(), description="how one GPU is shared; default: exclusive, no sharing")
     driver: DriverOwner | None = Field(None, description="default: gpu.driver")
-    labels: dict[Str, LabelValue] = {}
+    labels: dict[Str, LabelValue] = Field({}, description="further labels of the nodes")
     taints: tuple[Str, ...] = Field((), description="key=value:Effect; none by default")
-    spot: Spot | Bool = False
-    zones: tuple[Zone, ...] = ()
+    spot: Spot | Bool = Field(False, description="spot capacity; true: with the defaults of Spot")
+    zones: tuple[Zone, ...] = Field((), description="availability zones, e.g. [1, 2]; default: none is asked for")
     kubernetes_version: Version | None = Field(None, description="default: the cluster's")
-    os_sku: Str = "Ubuntu"
-    os_disk_size_gb: Int | None = None
-    os_disk_type: Literal["Managed", "Ephemeral"] | None = None
-    max_pods: Int | None = None
-    subnet_id: Str | None = None
+    os_sku: Str = Field("Ubuntu", description="operating system of the nodes, as in AKS (osSKU)")
+    os_disk_size_gb: Int | None = Field(None, description="OS disk in GiB; default: AKS's for the size")
+    os_disk_type: Literal["Managed", "Ephemeral"] | None = Field(
+        None, description="OS disk on the network or on the machine itself; default: AKS's for the size"
+    )
+    max_pods: Int | None = Field(None, description="most pods on a node; default: AKS's for the network plugin")
+    subnet_id: Str | None = Field(
+        None, description="ARM id of a subnet for this pool's nodes; default: cluster.network.subnetId"
+    )
     fips: Bool = Field(False, description="nodes with FIPS-validated cryptography")
     max_surge: Str | Int | None = Field(
         None, description='nodes added during an upgrade: a number or a share such as "10%" (AKS\'s default)'
@@ -99,7 +105,7 @@ class Pool(Model):
         None, description="nodes that cannot be drained in an upgrade: set aside, or back into service (AKS's default)"
     )
     capacity_reservation_group: Str | None = Field(None, description="ARM id of a capacity reservation group")
-    tags: dict[Str, LabelValue] = {}
+    tags: dict[Str, LabelValue] = Field({}, description="Azure tags of this pool, over those of the stack")
     allow_replace: Bool = Field(
         False, description="a change that Azure cannot make in place deletes the pool and makes it anew"
     )
@@ -120,10 +126,10 @@ class TestPool(Model):
 
     __test__ = False  # not a test class, whatever its name begins with
 
-    enabled: Bool = False
-    name: Str = "gputest"
-    vm_size: Str = "Standard_NC4as_T4_v3"
-    nodes: Nodes = Nodes(count=1)
-    spot: Spot | Bool = False
-    namespace: Str = "gpu-test"
-    smoke_test: SmokeTestSettings = SmokeTestSettings()
+    enabled: Bool = Field(False, description="whether there is a test pool")
+    name: Str = Field("gputest", description="name of the pool in AKS")
+    vm_size: Str = Field("Standard_NC4as_T4_v3", description="Azure VM size; default: the cheapest with a T4")
+    nodes: Nodes = Field(Nodes(count=1), description="how many nodes; default: one, fixed")
+    spot: Spot | Bool = Field(False, description="spot capacity; true: with the defaults of Spot")
+    namespace: Str = Field("gpu-test", description="namespace of its claim template and of the smoke test")
+    smoke_test: SmokeTestSettings = Field(SmokeTestSettings(), description="the Jobs that `pulumi up` waits for; on")
