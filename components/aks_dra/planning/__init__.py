@@ -129,6 +129,7 @@ def plan(
         objects=objects,
         smoke_test=smoke_objects(settings, facts, pools, releases, objects),
         matches=matches,
+        legacy_match=matcher.match(legacy_classes[0]) if legacy_classes else None,
         claims=tuple(claim_matches.planned(shape) for shape in shapes),
     )
     context = Context(settings, facts, partial, own, matcher, today, snapshot, shapes, claim_matches, previous)

@@ -196,6 +196,13 @@ class ClassMatch:
     places: Mapping[str, int] = field(default_factory=dict)
     extended_resource: str = ""
 
+    @property
+    def resource_served_by(self) -> Literal["dra", "devicePlugin", ""]:
+        """Who serves the extended resource: a class that holds the name and matches nothing leaves it to the plugin."""
+        if not self.extended_resource:
+            return ""
+        return "devicePlugin" if self.selectors == ("false",) else "dra"
+
 
 @dataclass(frozen=True)
 class PlannedAsk:
@@ -239,6 +246,7 @@ class Plan:
     objects: tuple[PlannedObject, ...] = ()
     smoke_test: tuple[PlannedObject, ...] = ()
     matches: tuple[ClassMatch, ...] = ()
+    legacy_match: ClassMatch | None = None  # the class that decides who serves nvidia.com/gpu, where there is one
     claims: tuple[PlannedClaim, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from aks_dra.planning.devices import Device, Unknown, Version
 from aks_dra.planning.model import Finding, Plan
+from aks_dra.report.tables import class_matches
 
 
 def as_document(plan: Plan) -> dict[str, Any]:
@@ -73,8 +74,9 @@ def as_document(plan: Plan) -> dict[str, Any]:
                 "undecided": list(match.undecided),
                 "placesPerNode": dict(match.places),
                 "extendedResource": match.extended_resource or None,
+                "extendedResourceServedBy": match.resource_served_by or None,
             }
-            for match in plan.matches
+            for match in class_matches(plan)
         ],
         "claims": [
             {

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from aks_dra.planning.model import Plan
 from aks_dra.report.findings import summary
-from aks_dra.report.tables import CLAIM_COLUMNS, CLASS_COLUMNS, POOL_COLUMNS, claim_rows, class_rows, created, pool_rows
+from aks_dra.report.tables import (
+    CLAIM_COLUMNS,
+    CLASS_COLUMNS,
+    POOL_COLUMNS,
+    changed,
+    claim_rows,
+    class_rows,
+    created,
+    pool_rows,
+)
 
 
 def as_markdown(plan: Plan) -> str:
@@ -29,6 +38,7 @@ def as_markdown(plan: Plan) -> str:
         "<details><summary>Would be created</summary>",
         "",
         *(f"- {_cell(line)}" for line in created(plan)),
+        *(f"- (changed) {_cell(line)}" for line in changed(plan)),
         "",
         "</details>",
         "",

@@ -6,7 +6,7 @@ from collections import Counter
 
 from aks_dra.planning.counters import most_at_once
 from aks_dra.planning.devices import Device
-from aks_dra.planning.model import ClassMatch, Plan, PlannedPool, PlannedRole
+from aks_dra.planning.model import ClassMatch, Plan, PlannedObject, PlannedPool, PlannedRole
 
 
 def describe_device(device: Device) -> str:
@@ -50,10 +50,21 @@ def pool_rows(plan: Plan) -> list[tuple[str, ...]]:
     ]
 
 
+def class_matches(plan: Plan) -> tuple[ClassMatch, ...]:
+    """Every class, the one that decides who serves nvidia.com/gpu behind the others that the stack makes."""
+    if plan.legacy_match is None:
+        return plan.matches
+    made = [match for match in plan.matches if match.origin != "chart"]
+    return (*made, plan.legacy_match, *(match for match in plan.matches if match.origin == "chart"))
+
+
 def class_rows(plan: Plan) -> list[tuple[str, ...]]:
     """The cells of CLASS_COLUMNS."""
     rows: list[tuple[str, ...]] = []
-    for match in plan.matches:
+    for match in class_matches(plan):
+        if match.resource_served_by == "devicePlugin":
+            rows.append((match.device_class, match.origin, f"{match.extended_resource}: device plugin"))
+            continue
         pools = ", ".join(f"{name} ({number(match, name)})" for name in match.pools) or "none"
         if match.undecided:
             pools += f", if {', '.join(match.undecided)} fits"
@@ -118,6 +129,19 @@ def created(plan: Plan) -> list[str]:
     lines += [f"maintenance window {name}" for name in plan.cluster.maintenance]
     lines += [f"node pool {pool.name} ({pool.nodes} x {pool.vm_size})" for pool in plan.pools]
     lines += [f"Helm release {release.name} ({release.version or release.chart})" for release in plan.releases]
-    kinds = Counter(entry.kind for entry in (*plan.namespaces, *plan.objects))
+    kinds = Counter(entry.kind for entry in _objects(plan) if not entry.patch)
     lines += [f"{count} {kind}" for kind, count in sorted(kinds.items())]
     return lines
+
+
+def changed(plan: Plan) -> list[str]:
+    """What is somebody else's, and only gets what the plan lays over it."""
+    return [
+        f"{entry.kind} {entry.manifest['metadata']['name']}, which exists: labels and annotations"
+        for entry in _objects(plan)
+        if entry.patch
+    ]
+
+
+def _objects(plan: Plan) -> tuple[PlannedObject, ...]:
+    return (*plan.namespaces, *plan.objects, *plan.smoke_test)

@@ -13,6 +13,7 @@ from aks_dra.report.tables import (
     CLAIM_COLUMNS,
     CLASS_COLUMNS,
     POOL_COLUMNS,
+    changed,
     claim_rows,
     class_rows,
     created,
@@ -41,6 +42,8 @@ def print_plan(console: Console, plan: Plan) -> None:
     console.print("[bold]Would be created[/bold] (on an empty subscription)")
     for line in created(plan):
         console.print(f"  [green]+[/green] {escape(line)}", soft_wrap=True)
+    for line in changed(plan):
+        console.print(f"  [yellow]~[/yellow] {escape(line)}", soft_wrap=True)
     console.print()
     print_findings(console, plan.findings)
 
