@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,7 +86,7 @@ def answer(options: Options, plan: Plan, found: Workloads) -> Report | int:
     if options.no_cluster:
         return command.without_cluster(plan, found, "--no-cluster")
     if options.kubeconfig:
-        with ended_by_sigterm():
+        with interruptible():
             return command.with_cluster(plan, found, options.kubeconfig, options.nodes, options.keep, options.clean)
     folder = command.checkout(options.stack)
     if folder is None:
@@ -104,15 +104,24 @@ def arguments(options: Options) -> list[str]:
 
 
 @contextmanager
-def ended_by_sigterm() -> Any:
-    """SIGTERM cleans up as Ctrl-C does."""
+def interruptible() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does. Either does so at the latest when the block is through.
+
+    Python passes over an exception that is raised while it frees something, a response of the API server for example.
+    """
     import signal
 
+    told: list[int] = []
+
     def interrupt(number: int, frame: FrameType | None) -> None:
+        told.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if told:
+        raise KeyboardInterrupt
