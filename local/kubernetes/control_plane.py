@@ -148,8 +148,9 @@ def answers(secrets: Secrets, path: str) -> bool:
     request = urllib.request.Request(admin["clusters"][0]["cluster"]["server"] + path)
     request.add_header("Authorization", f"Bearer {admin['users'][0]['user']['token']}")
     direct = urllib.request.ProxyHandler({})  # a company's proxy must not be asked for 127.0.0.1
-    trust = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=str(secrets.certificate)))
     try:
+        # The API server writes its certificate itself: for a moment the file is there and empty, which is an SSLError.
+        trust = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=str(secrets.certificate)))
         with urllib.request.build_opener(direct, trust).open(request, timeout=5) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
