@@ -55,17 +55,7 @@ def _without_raw(context: Context, name: str) -> Mapping[str, Any]:
 def _raw(
     path: str, kind: str, owner: str, given: Mapping[str, Any], ours: Mapping[str, Any], settings: Mapping[str, str]
 ) -> Iterator[Finding]:
-    unknown = list(problems(kind, given))
-    for problem in unknown:
-        yield finding(
-            "AZR001" if problem.kind in ("unknown", "not-in-provider") else "AZR002",
-            "error",
-            f"{path}.{problem.path}",
-            problem.value,
-            problem.message,
-            problem.remedy,
-            problem.source,
-        )
+    yield from _problems(path, kind, given)
     for key in given:
         if key in settings:
             remedy = f"write {settings[key]} in {owner}"
@@ -83,6 +73,20 @@ def _raw(
         )
 
 
+def _problems(path: str, kind: str, given: Mapping[str, Any]) -> Iterator[Finding]:
+    """What Azure's API of this kind does not take."""
+    for problem in problems(kind, given):
+        yield finding(
+            "AZR001" if problem.kind in ("unknown", "not-in-provider") else "AZR002",
+            "error",
+            f"{path}.{problem.path}",
+            problem.value,
+            problem.message,
+            problem.remedy,
+            problem.source,
+        )
+
+
 def maintenance(context: Context) -> Iterator[Finding]:
     for name, given in context.settings.cluster.maintenance.items():
         path = f"aks-dra:cluster.maintenance.{name}"
@@ -96,16 +100,7 @@ def maintenance(context: Context) -> Iterator[Finding]:
                 did_you_mean(name, MAINTENANCE_NAMES),
                 "AKS: planned maintenance",
             )
-        for problem in problems(MAINTENANCE, given):
-            yield finding(
-                "AZR001" if problem.kind in ("unknown", "not-in-provider") else "AZR002",
-                "error",
-                f"{path}.{problem.path}",
-                problem.value,
-                problem.message,
-                problem.remedy,
-                problem.source,
-            )
+        yield from _problems(path, MAINTENANCE, given)
         if not given:
             message = "an empty maintenance configuration says nothing"
             remedy = "add maintenanceWindow with schedule, durationHours and startTime, or remove it"
