@@ -26,7 +26,7 @@ from pulumi.runtime.proto.status_pb2 import Status
 from local import state
 from local.azure import functions, provider, types
 from local.azure.arm import SUBSCRIPTION, ArmError, Properties
-from local.azure.service import Service
+from local.azure.service import AlreadyThere, Service
 from local.azure.store import Incomplete, Store
 from local.engine.serve import serve
 
@@ -151,6 +151,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             return work()
         except Incomplete as error:
             half_made(context, error.record.id, self.service.answer(error.record), inputs or {}, f"{what}: {error}")
+            raise
+        except AlreadyThere as error:
+            context.abort(grpc.StatusCode.UNKNOWN, str(error))
             raise
         except ArmError as error:
             context.abort(grpc.StatusCode.UNKNOWN, f"{what}: {error}" if what else str(error))

@@ -1,13 +1,11 @@
 """The simulated Resource Manager as a whole: PUT, GET and DELETE of anything, with what holds for every type.
 
-The parent must exist, its location is fixed, one request at a time works on an id, a group takes everything in it
-along; and creating what exists is an update, as a PUT is (the real provider looks first and refuses; the variable
-AKS_DRA_LOCAL_AZURE_STRICT makes this one do so too).
+The parent must exist, its location is fixed, one request at a time works on an id, and a group takes everything in it
+along. A PUT makes or changes, whatever is there; the provider looks first, and does not create what exists.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from local.azure import arm, basics, clusters, faults, identity, monitoring, pools
@@ -28,7 +26,6 @@ from local.azure.types import (
     ArmType,
 )
 
-STRICT = "AKS_DRA_LOCAL_AZURE_STRICT"
 PUT: dict[str, Callable[[Store, str, Properties], Record]] = {
     GROUP: basics.put_group,
     CLUSTER: clusters.put,
@@ -44,15 +41,26 @@ PUT: dict[str, Callable[[Store, str, Properties], Record]] = {
 }
 
 
+class AlreadyThere(ArmError):
+    """The provider's own refusal, word for word: a PUT would take over what somebody else made.
+
+    Its CanCreate asks before each create and ends with "cannot create already existing resource '%s'", with the id
+    that it was about to write (pulumi-azure-native, provider/pkg/azure/client_azcore.go; seen in its issue #1722).
+    """
+
+    def __init__(self, resource_id: str) -> None:
+        super().__init__(409, "AlreadyExists", f"cannot create already existing resource '{resource_id}'")
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class Service:
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def create(self, kind: ArmType, inputs: Properties) -> tuple[str, Properties]:
         resource_id = kind.id(inputs)
-        there = self.store.get(resource_id)
-        if there is not None and there.born and os.environ.get(STRICT):
-            raise ArmError(409, "AlreadyExists", f"cannot create already existing resource '{there.id}'")
         return resource_id, self.put(kind, resource_id, inputs, "create")
 
     def update(self, kind: ArmType, resource_id: str, inputs: Properties) -> Properties:
@@ -61,6 +69,10 @@ class Service:
     def put(self, kind: ArmType, resource_id: str, inputs: Properties, operation: str) -> Properties:
         name = arm.name_of(resource_id)
         with self.store.lock(f"put {resource_id}"):
+            there = self.read(resource_id)
+            # A create that broke off goes on: the real Azure would have finished it without its client.
+            if operation == "create" and there is not None and there.born:
+                raise AlreadyThere(resource_id)
             faults.strike(self.store, kind.token, operation, name, "before")
             self.check(kind, resource_id, inputs)
             body = {key: value for key, value in inputs.items() if key not in kind.parameters and value is not None}

@@ -5,9 +5,10 @@ lock on the stack; entries in the state for creates whose end nobody recorded; a
 cluster and not in the state, or half installed, and blocks its own name for ever. Each is looked for at each
 start, and what was done about it is said. Nothing here is needed after Ctrl-C: the engine records all.
 
-A pending create is dropped from the state, not imported: the simulated Azure takes a second create of a name
-as Azure Resource Manager takes a second PUT, and server-side apply adopts what exists. (What to do when a whole part of
-the state folder is gone is another matter: `local.stack.remains`.)
+A pending create of something that came to be in the simulated Azure is written into the state: the provider refuses to
+create what exists. All others are dropped: a create that broke off goes on when it is asked for again, and server-side
+apply adopts what exists. (What to do when a whole part of the state folder is gone is another matter:
+`local.stack.remains`.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from local.stack import engine_env, processes
+from local.stack import created_meanwhile, engine_env, processes
 from local.stack.cluster import Cluster
 from local.stack.engine import Engine, pending, resources
 
@@ -90,7 +91,7 @@ def release_engine_lock(engine: Engine, say: Say) -> None:
 
 
 def finish_interrupted(engine: Engine, cluster: Cluster | None, say: Say) -> None:
-    """Frees the names of half-made releases, then drops the pending operations from the state.
+    """Frees the names of half-made releases, then takes the pending operations out of the state.
 
     In this order: a kill in between leaves the pending entries, and with them the names of the releases.
     """
@@ -105,13 +106,19 @@ def finish_interrupted(engine: Engine, cluster: Cluster | None, say: Say) -> Non
         for operation in operations:
             say(f"not finished when the engine was killed: {describe(operation)}")
         state["deployment"]["pending_operations"] = []
+        for urn in created_meanwhile.write(state, operations, engine.root / "azure"):
+            say(f"made after all, and now in the state: {name_in(urn)}")
         engine.put_state(state)
         say(f"dropped {len(operations)} pending operation(s) from the state; what exists is taken over")
 
 
 def describe(operation: Mapping[str, Any]) -> str:
     resource = operation.get("resource") or {}
-    return f"{operation.get('type', '?')} {resource.get('type', '?')} {str(resource.get('urn', '?')).split('::')[-1]}"
+    return f"{operation.get('type', '?')} {resource.get('type', '?')} {name_in(str(resource.get('urn', '?')))}"
+
+
+def name_in(urn: str) -> str:
+    return urn.split("::")[-1]
 
 
 def releases(state: Mapping[str, Any]) -> list[tuple[str, str, bool]]:

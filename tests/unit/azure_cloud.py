@@ -50,8 +50,13 @@ class Cloud:
             self.nodes.pop(name, None)
 
     def put(self, token: str, inputs: Properties, **changes: Any) -> tuple[str, Properties]:
+        """Creates it, or changes what is there: what a PUT does."""
+        kind = types.TYPES[token]
         given = {key: value for key, value in {**inputs, **changes}.items() if value is not None}
-        return self.service.create(types.TYPES[token], given)
+        resource_id = kind.id(given)
+        if self.service.store.get(resource_id) is None:
+            return self.service.create(kind, given)
+        return resource_id, self.service.update(kind, resource_id, given)
 
     def refused(self, token: str, inputs: Properties, **changes: Any) -> str:
         with pytest.raises(ArmError) as raised:

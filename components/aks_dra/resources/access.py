@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -111,9 +111,22 @@ def with_login(kubeconfig: str, login: str) -> str:
     return yaml.safe_dump(config, sort_keys=False)
 
 
+KUBERNETES = "kubernetes:core/v1:Namespace"
+
+
 def given_provider(component: pulumi.ComponentResource) -> pulumi.ProviderResource | None:
     """The Kubernetes provider that the program passed in the component's options, if any."""
-    return component.get_provider("kubernetes:core/v1:Namespace")
+    return component.get_provider(KUBERNETES)
+
+
+def provider_in(opts: pulumi.ResourceOptions | None, member: str) -> pulumi.ProviderResource | None:
+    """The provider that these options give to a component for `member`: what `get_provider` says once it is made."""
+    if opts is None:
+        return None
+    many = opts.providers or []
+    given = [*(many.values() if isinstance(many, Mapping) else many), opts.provider]
+    own = next((p for p in given if p is not None and p.package == member.partition(":")[0]), None)
+    return own if own is not None or opts.parent is None else opts.parent.get_provider(member)
 
 
 def required_provider(component: pulumi.ComponentResource) -> pulumi.ProviderResource:

@@ -11,7 +11,7 @@ import pulumi
 
 from aks_dra.facts.arm import CLUSTER, MAINTENANCE
 from aks_dra.planning.model import Plan
-from aks_dra.resources import access, identity, monitoring
+from aks_dra.resources import access, holdings, identity, monitoring, twins
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.azure_inputs import arguments
 from aks_dra.resources.part import PACKAGE
@@ -29,6 +29,8 @@ class AksCluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: Args, opts: pulumi.ResourceOptions | None = None) -> None:
         self.plan: Plan = plan_of(args)
+        self.place = holdings.place_of(self.plan.cluster, opts)
+        twins.take(self, name, self.plan, opts, holdings.of_cluster(self.plan.cluster, self.place))
         super().__init__(f"{PACKAGE}:AksCluster", name, None, opts)
         self.managed_cluster: pulumi.CustomResource | None = None
         self.rights: list[pulumi.Resource] = []
@@ -147,6 +149,7 @@ class AksCluster(pulumi.ComponentResource):
         planned = self.plan.cluster
         identifier = planned.existing or f"{planned.resource_group}/{planned.name}"
         self.provider = access.in_cluster_provider(f"{name}-kubernetes", identifier, self.kubeconfig, self)
+        twins.leads_to(self.provider, self.place)
 
 
 def _name_behind(resource: pulumi.CustomResource, name: str) -> pulumi.Output[str]:

@@ -12,7 +12,7 @@ import pulumi
 
 from aks_dra.planning.model import Plan
 from aks_dra.planning.previous import as_plain, previous_of
-from aks_dra.resources import access, guard
+from aks_dra.resources import access, guard, holdings, twins
 from aks_dra.resources.aks_cluster import AksCluster
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.azure_inputs import check_names
@@ -41,8 +41,11 @@ class DraCluster(pulumi.ComponentResource):
         self.plan: Plan = plan_of(args)
         check_names(self.plan)
         refuse_nulls(self.plan)
-        if not _has_kubernetes_provider(opts):
+        provider = access.provider_in(opts, access.KUBERNETES)
+        if provider is None:
             access.require_kubelogin(self.plan)
+        place = holdings.place_of(self.plan.cluster, opts)
+        twins.take(self, name, self.plan, opts, holdings.of_whole(self.plan, place, provider))
         super().__init__(f"{PACKAGE}:DraCluster", name, None, opts)
         self._name_prefix = name
         self._registered: dict[str, pulumi.Resource] = {}
@@ -168,14 +171,3 @@ class DraCluster(pulumi.ComponentResource):
 
     def _keep(self, part: Part) -> None:
         self._registered |= part.registered
-
-
-def _has_kubernetes_provider(opts: pulumi.ResourceOptions | None) -> bool:
-    """Whether the program brings its own provider, so that no log-in of ours is needed."""
-    if opts is None:
-        return False
-    if opts.parent is not None and opts.parent.get_provider("kubernetes:core/v1:Namespace") is not None:
-        return True
-    many = opts.providers or []
-    given = list(many.values()) if hasattr(many, "values") else list(many)
-    return any(provider.package == "kubernetes" for provider in [*given, opts.provider] if provider is not None)

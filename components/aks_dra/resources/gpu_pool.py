@@ -12,7 +12,7 @@ import pulumi
 
 from aks_dra.facts.arm import POOL
 from aks_dra.planning.model import Plan, PlannedPool
-from aks_dra.resources import access
+from aks_dra.resources import access, holdings, twins
 from aks_dra.resources.aks_cluster import AksCluster
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.azure_inputs import arguments
@@ -40,6 +40,8 @@ class GpuPool(pulumi.ComponentResource):
     ) -> None:
         self.plan: Plan = plan_of(args)
         self.planned: PlannedPool = _find(self.plan, pool)
+        place = cluster.place if cluster is not None else holdings.place_of(self.plan.cluster, opts)
+        twins.take(self, name, self.plan, opts, [holdings.pool(self.planned.name, place)])
         super().__init__(f"{PACKAGE}:GpuPool", name, None, opts)
         from pulumi_azure_native import containerservice
 

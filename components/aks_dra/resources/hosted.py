@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 
 import pulumi
 
+from aks_dra.resources import twins
 from aks_dra.resources.dra_cluster import DraCluster as _DraCluster
 
 
@@ -64,7 +65,8 @@ class DraCluster(_DraCluster):
     """What the cluster is now, as plain data: `aks-dra check --against` finds it in the state."""
 
     def __init__(self, name: str, args: DraClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(name, _with_integers(args), opts)
+        with twins.hosted():
+            super().__init__(name, _with_integers(args), opts)
 
 
 def _with_integers(value: Any) -> Any:

@@ -14,8 +14,9 @@ from graphlib import TopologicalSorter
 import pulumi
 
 from aks_dra.planning.model import Plan, PlannedObject, PlannedRelease
-from aks_dra.resources import kinds
-from aks_dra.resources.access import required_provider
+from aks_dra.resources import kinds, twins
+from aks_dra.resources.access import KUBERNETES, provider_in, required_provider
+from aks_dra.resources.holdings import in_cluster
 
 PACKAGE = "aks-dra:index"
 # Helm's own wait comes first and has the better text; the engine only has to be more patient than it.
@@ -39,6 +40,8 @@ class Part(pulumi.ComponentResource):
         after: Mapping[str, pulumi.Resource] | None = None,
         cluster: pulumi.Resource | None = None,
     ) -> None:
+        if (provider := provider_in(opts, KUBERNETES)) is not None:
+            twins.take(self, name, plan, opts, in_cluster(objects, releases, twins.known_as(provider)))
         super().__init__(f"{PACKAGE}:{type(self).__name__}", name, None, opts)
         self.plan = plan
         self.registered = {}
