@@ -31,6 +31,7 @@ pulumi.export("principal", who.principal_id)
 pulumi.export("what", pulumi.runtime.invoke("azure-native:aksdra:whatAreYou", {}).value)
 """
 GROUP_ID = arm.group_id("rg-tiny")
+WHO_ID = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/who"
 
 
 @pytest.fixture
@@ -107,8 +108,26 @@ def test_a_fault_strikes_once_and_the_next_run_goes_on(tiny: Tiny) -> None:
     file.write_text(json.dumps([{"name": "who", "code": "Throttled", "status": 429, "when": "after"}]))
     text = tiny.run("up", "--yes", "--skip-preview", "--stack", "dev", code=1)
     assert 'Status=429 Code="Throttled" Message="A fault was asked for: create of who."' in text
-    # The answer was lost, the resource is there; creating it again is an update.
+    # The answer was lost and the resource is there: nothing but an import helps, as with the real provider.
+    text = tiny.run("up", "--yes", "--skip-preview", "--stack", "dev", code=1)
+    assert f"error: cannot create already existing resource '{WHO_ID}'" in text
+    imported(tiny, 'resource_name_="who"', WHO_ID)
+    tiny.run("preview", "--expect-no-changes", "--stack", "dev")
+
+
+def test_what_somebody_else_made_is_not_created(tiny: Tiny) -> None:
+    """Made by another stack of the same subscription; the refusal leaves it as it is."""
     tiny.run("up", "--yes", "--skip-preview", "--stack", "dev")
+    before = records(tiny).need(WHO_ID)
+    tiny.run("stack", "init", "other")
+    tiny.run("config", "cp", "--stack", "dev", "--dest", "other")
+    tiny.run("config", "set", "owner", "you", "--stack", "other")
+    text = tiny.run("up", "--yes", "--skip-preview", "--stack", "other", code=1)
+    assert f"error: cannot create already existing resource '{GROUP_ID}'" in text
+    assert "+ 1 created" in text  # the stack itself
+    tiny.run("destroy", "--yes", "--skip-preview", "--stack", "other")
+    assert records(tiny).need(WHO_ID) == before
+    assert records(tiny).need(GROUP_ID).properties["tags"] == {"owner": "me"}
     tiny.run("preview", "--expect-no-changes", "--stack", "dev")
 
 
@@ -123,9 +142,19 @@ def test_a_killed_engine_leaves_a_plugin_that_finishes_and_goes(tiny: Tiny) -> N
     until(lambda: not plugins(tiny), "the orphans to go")
     tiny.added.clear()
     tiny.run("cancel", "--yes", "--stack", "dev")
+    text = tiny.run("up", "--yes", "--skip-preview", "--stack", "dev", code=1)
+    assert f"error: cannot create already existing resource '{GROUP_ID}'" in text
     tiny.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", "dev")
+    imported(tiny, 'tags={"owner": config.get("owner") or "me"}', GROUP_ID)
     tiny.run("up", "--yes", "--skip-preview", "--stack", "dev")
     tiny.run("preview", "--expect-no-changes", "--stack", "dev")
+
+
+def imported(tiny: Tiny, argument: str, resource_id: str) -> None:
+    """Takes what is there into the state: the option stands in the program for one run."""
+    tiny.program(PROGRAM.replace(argument, f'{argument}, opts=pulumi.ResourceOptions(import_="{resource_id}")'))
+    assert "1 imported" in tiny.run("up", "--yes", "--skip-preview", "--stack", "dev")
+    tiny.program(PROGRAM)
 
 
 def locked(tiny: Tiny) -> bool:
