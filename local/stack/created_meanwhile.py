@@ -1,8 +1,8 @@
 """Creates that the engine began, the simulated Azure finished, and nobody recorded: they become entries of the state.
 
 The id follows from the inputs that the pending operation holds, and the answer of a GET is what the engine would have
-recorded. (`pulumi refresh --import-pending-creates URN ID` is meant for it; with Pulumi 3.274 it ended well, and the next
-`up` created again.)
+recorded. (`pulumi refresh --import-pending-creates URN ID` is meant for it; with Pulumi 3.274 it ended well, and yet
+the next `up` created again.)
 """
 
 from __future__ import annotations

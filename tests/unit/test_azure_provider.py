@@ -10,6 +10,7 @@ from local import facts
 from local.azure import arm, clusters, faults, functions, models, nodes, provider, types
 from local.azure.arm import ArmError, Properties
 from local.azure.plugin import refusal
+from local.azure.service import AlreadyThere
 from local.azure.store import Incomplete, Record, Store
 from tests.unit.azure_cloud import A100, CLUSTER, GROUP, POOL, T4, Cloud, cloud, full
 
@@ -129,6 +130,17 @@ def test_a_create_that_broke_is_recorded_and_comes_to_its_end(full: Cloud) -> No
     # Nothing of it is fixed yet: it may come to its end with another size.
     _, answer = full.put(types.POOL, POOL, agentPoolName="late", vmSize=T4)
     assert (answer["provisioningState"], answer["vmSize"]) == ("Succeeded", T4)
+
+
+def test_what_exists_is_not_created(full: Cloud) -> None:
+    """In the words of the provider, whatever the inputs; and what is there stays as it is."""
+    for token, given in ((types.GROUP, GROUP), (types.CLUSTER, CLUSTER), (types.POOL, {**POOL, "vmSize": T4})):
+        kind = types.TYPES[token]
+        before = full.service.store.need(kind.id(given))
+        with pytest.raises(AlreadyThere) as raised:
+            full.service.create(kind, given)
+        assert str(raised.value) == f"cannot create already existing resource '{kind.id(given)}'"
+        assert full.service.store.need(kind.id(given)) == before
 
 
 def test_faults_strike_as_often_as_asked(full: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
