@@ -152,11 +152,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         except Incomplete as error:
             half_made(context, error.record.id, self.service.answer(error.record), inputs or {}, f"{what}: {error}")
             raise
-        except AlreadyThere as error:
-            context.abort(grpc.StatusCode.UNKNOWN, str(error))
-            raise
         except ArmError as error:
-            context.abort(grpc.StatusCode.UNKNOWN, f"{what}: {error}" if what else str(error))
+            own_words = not what or isinstance(error, AlreadyThere)
+            context.abort(grpc.StatusCode.UNKNOWN, str(error) if own_words else f"{what}: {error}")
             raise
         except Exception as error:
             context.abort(

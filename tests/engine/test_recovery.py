@@ -145,6 +145,19 @@ def test_six_seeded_kills_in_a_row_then_it_converges(local: Local) -> None:
     converges(local)
 
 
+def test_creates_that_nobody_recorded_are_taken_into_the_state(local: Local) -> None:
+    """The engine dies while pools are made, the plugin finishes them: the provider would not create them again."""
+    faults = local.root / "azure" / "faults.json"
+    faults.parent.mkdir(parents=True)
+    pool = "azure-native:containerservice:AgentPool"
+    faults.write_text(json.dumps([{"type": pool, "operation": "create", "delay": 5}]))
+    local.up_until(saying("ManagedCluster"), 2.0, whole_group=False)
+    faults.unlink()
+    text = converges(local)
+    assert f"not finished when the engine was killed: creating {pool} aks-dra-pool-t4-agent-pool" in text
+    assert "made after all, and now in the state: aks-dra-pool-t4-agent-pool" in text
+
+
 @pytest.mark.parametrize("plugins_live", [False, True])
 def test_a_release_that_is_half_installed_or_unrecorded(local: Local, plugins_live: bool) -> None:
     """Helm's record blocks the name, for ever: pending when the plugin dies too, deployed when it goes on."""

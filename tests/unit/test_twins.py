@@ -284,9 +284,13 @@ def test_a_part_beside_the_whole_brings_only_what_is_new() -> None:
 # ---------------------------------------------------------------- one run, and many
 
 
+def whole(kind: Any, name: str, **cluster: Any) -> Callable[[], Any]:
+    return lambda: kind(name, settings(**cluster))
+
+
 def test_every_run_of_a_process_begins_with_nothing() -> None:
     for name in ("one", "two"):
-        run(lambda name=name: DraCluster(name, settings()))
+        run(whole(DraCluster, name))
 
 
 def test_the_same_component_again_under_one_set_of_mocks_is_no_second() -> None:
@@ -295,7 +299,7 @@ def test_the_same_component_again_under_one_set_of_mocks_is_no_second() -> None:
 
 def test_components_of_a_program_in_another_language_are_of_one_program() -> None:
     """Each comes in a request of its own, with settings of the engine that are new."""
-    run(lambda: hosted.DraCluster("gpus", settings()))
-    text, _ = refused(lambda: hosted.DraCluster("gpus2", settings()))
+    run(whole(hosted.DraCluster, "gpus"))
+    text, _ = refused(whole(hosted.DraCluster, "gpus2"))
     assert text.startswith('DraCluster "gpus2" has what DraCluster "gpus" of this program has already')
-    run(lambda: hosted.DraCluster("gpus2", settings(name="other")))
+    run(whole(hosted.DraCluster, "gpus2", name="other"))
