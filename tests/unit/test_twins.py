@@ -284,8 +284,8 @@ def test_a_part_beside_the_whole_brings_only_what_is_new() -> None:
 # ---------------------------------------------------------------- one run, and many
 
 
-def whole(kind: Any, name: str, **cluster: Any) -> Callable[[], Any]:
-    return lambda: kind(name, settings(**cluster))
+def whole(kind: Any, component: str, **cluster: Any) -> Callable[[], Any]:
+    return lambda: kind(component, settings(**cluster))
 
 
 def test_every_run_of_a_process_begins_with_nothing() -> None:
