@@ -112,12 +112,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     kubernetes.stop(project.state)
 
 
-def replaced(project: Project, before: dict[tuple[str, ...], str]) -> None:
-    """The cluster is another one, as full as the first, and the state knows it."""
+def replaced(project: Project, before: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
+    """The cluster is another one, as full as the first."""
     after = project.contents()
     assert after.keys() == before.keys()
     assert not set(after.values()) & set(before.values())
-    project.run(*PREVIEW)
+    return after
 
 
 def test_another_location_then_another_name(project: Project) -> None:
@@ -132,17 +132,16 @@ def test_another_location_then_another_name(project: Project) -> None:
 
     project.run("config", "set", "azure-native:location", "westeurope", "--stack", "dev")
     project.run(*UP)
-    replaced(project, before)
+    before = replaced(project, before)
     with pytest.raises(kube.Refused, match=r"40[13]"):
         key("GET", "/api/v1/namespaces")
 
-    before = project.contents()
     project.write(OURS, cluster={**SETTINGS["cluster"], "name": "renamed"})
     project.run(*UP)
     replaced(project, before)
     (cluster,) = store.all(types.CLUSTER)
     assert cluster.id.endswith("/renamed")
-
+    project.run(*PREVIEW)
     project.run("destroy", "--yes", "--skip-preview", "--stack", "dev")
     assert project.contents() == {}
 
@@ -155,8 +154,7 @@ def test_with_a_provider_of_the_program(project: Project) -> None:
     project.run("config", "set", "azure-native:location", "westeurope", "--stack", "dev")
     project.run(*UP)
     replaced(project, before)
-    project.run("destroy", "--yes", "--skip-preview", "--stack", "dev")
-    assert project.contents() == {}
+    project.run(*PREVIEW)
 
 
 def test_from_one_existing_cluster_to_another(project: Project) -> None:
