@@ -23,10 +23,6 @@ def kubernetes() -> Path:
     return root() / "kubernetes"
 
 
-def kubeconfig() -> Path:
-    return kubernetes() / "kubeconfig"
-
-
 def azure() -> Path:
     """The simulated Azure's own records."""
     return root() / "azure"

@@ -1,8 +1,4 @@
-"""Managed clusters: their rules, their answers, and the pools that are written inside them.
-
-All clusters of the simulation have the one local API server behind them. Deleting the last one therefore empties it,
-since a new cluster starts empty.
-"""
+"""Managed clusters: their rules, their answers, and the pools that are written inside them."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from local import facts
-from local.azure import arm, identity, models, nodes, pools, rights, rules, wipe
+from local.azure import arm, identity, models, pools, rights, rules, servers
 from local.azure.arm import ArmError, Properties, invalid
 from local.azure.store import Incomplete, Record, Store
 from local.azure.types import CLUSTER, GROUP, TYPES, common
@@ -286,8 +282,6 @@ def delete(store: Store, resource_id: str) -> None:
         pools.remove(store, pool, record)
     for child in reversed(store.children(resource_id)):
         store.delete(child.id)  # maintenance windows, role assignments and associations end with their cluster
-    nodes.delete(str(record.properties["nodeResourceGroup"]))
-    if all(other.id.lower() == resource_id.lower() for other in store.all(CLUSTER)):
-        wipe.everything()
+    servers.release(store, resource_id)
     store.delete(arm.group_id(str(record.properties["nodeResourceGroup"])))
     store.delete(resource_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 
-from local.azure import arm, kube
+from local.azure import arm, servers
 from local.azure.arm import ArmError, Properties
 from local.azure.service import Service
 from local.azure.types import CLUSTER, GROUP, IDENTITY, NETWORK, POOL, SUBNET, TYPES, WORKSPACE
@@ -32,27 +32,28 @@ def client_config(_service: Service, _arguments: Properties) -> Properties:
 
 
 def user_credentials(service: Service, arguments: Properties) -> Properties:
-    cluster_of(service, arguments)
-    return credentials("clusterUser")
+    return credentials(service, "clusterUser", cluster_of(service, arguments))
 
 
 def admin_credentials(service: Service, arguments: Properties) -> Properties:
-    if cluster_of(service, arguments).get("disableLocalAccounts"):
+    cluster = cluster_of(service, arguments)
+    if cluster.get("disableLocalAccounts"):
         raise ArmError(
             400,
             "BadRequest",
             "Getting static credential is not allowed because this cluster is set to disable local accounts.",
         )
-    return credentials("clusterAdmin")
+    return credentials(service, "clusterAdmin", cluster)
 
 
 def cluster_of(service: Service, arguments: Properties) -> Properties:
     return get(service, CLUSTER, arguments)
 
 
-def credentials(name: str) -> Properties:
-    """The real API server's kubeconfig, in Azure's shape."""
-    return {"kubeconfigs": [{"name": name, "value": base64.b64encode(kube.kubeconfig().encode()).decode()}]}
+def credentials(service: Service, name: str, cluster: Properties) -> Properties:
+    """The kubeconfig of the cluster's own API server, in Azure's shape."""
+    text = servers.kubeconfig(service.store, str(cluster["id"]))
+    return {"kubeconfigs": [{"name": name, "value": base64.b64encode(text.encode()).decode()}]}
 
 
 def get(service: Service, token: str, arguments: Properties) -> Properties:

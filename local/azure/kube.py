@@ -20,7 +20,6 @@ from urllib.parse import urlencode, urlsplit
 
 import urllib3
 
-from local import state
 from local.azure.arm import ArmError
 
 START = "Start it with `make up`."
@@ -65,26 +64,28 @@ class Api:
         return found
 
 
-def present() -> bool:
-    return state.kubeconfig().exists()
+def present(folder: Path) -> bool:
+    return (folder / "kubeconfig").exists()
 
 
-def kubeconfig() -> str:
-    """The local cluster's kubeconfig as it lies on disk."""
+def kubeconfig(folder: Path) -> str:
+    """The administrator's kubeconfig of a local control plane, as it lies on disk."""
+    path = folder / "kubeconfig"
     try:
-        return state.kubeconfig().read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ArmError(
             503,
             "LocalControlPlaneMissing",
-            f"The local Kubernetes control plane has not been started: there is no {state.kubeconfig()}. {START}",
+            f"The local Kubernetes control plane has not been started: there is no {path}. {START}",
         ) from None
 
 
 @contextmanager
-def client() -> Iterator[Api]:
-    """Requests to the local API server; one that is not there, or does not know us, becomes our own text."""
-    api = connect(kubeconfig())
+def client(folder: Path) -> Iterator[Api]:
+    """Requests to a local API server; one that is not there, or does not know us, becomes our own text."""
+    path = folder / "kubeconfig"
+    api = connect(kubeconfig(folder), path)
     try:
         yield api
     except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -92,7 +93,7 @@ def client() -> Iterator[Api]:
         raise ArmError(503, "LocalControlPlaneUnreachable", text) from error
     except Refused as error:
         if error.status in (401, 403):
-            where = f"The local Kubernetes API server at {api.server} refuses the kubeconfig {state.kubeconfig()}"
+            where = f"The local Kubernetes API server at {api.server} refuses the kubeconfig {path}"
             text = f"{where}: {error}. {START}"
             raise ArmError(503, "LocalControlPlaneUnreachable", text) from error
         raise ArmError(500, "LocalControlPlaneError", f"The local Kubernetes API server answered {error}") from error
@@ -100,7 +101,7 @@ def client() -> Iterator[Api]:
         api.pool.clear()
 
 
-def connect(text: str) -> Api:
+def connect(text: str, path: Path) -> Api:
     import yaml
 
     try:
@@ -111,12 +112,10 @@ def connect(text: str) -> Api:
         server = str(cluster["server"])
     except (yaml.YAMLError, KeyError, TypeError, StopIteration) as error:
         raise ArmError(
-            503, "LocalControlPlaneMissing", f"The kubeconfig {state.kubeconfig()} cannot be used: {error!r}. {START}"
+            503, "LocalControlPlaneMissing", f"The kubeconfig {path} cannot be used: {error!r}. {START}"
         ) from error
     if not loopback(server):
-        raise ArmError(
-            403, "NotLocal", f"The kubeconfig {state.kubeconfig()} points at {server}, which is not this machine."
-        )
+        raise ArmError(403, "NotLocal", f"The kubeconfig {path} points at {server}, which is not this machine.")
     return Api(server, trust(cluster, user), str(user.get("token", "")))
 
 

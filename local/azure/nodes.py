@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from local import facts
@@ -211,9 +212,9 @@ def comparable(item: dict[str, Any]) -> tuple[str, str, str]:
     return str(item["key"]), str(item["effect"]), str(item.get("value") or "")
 
 
-def apply(want: Wanted) -> None:
-    """Creates, changes and deletes Nodes until the pool is as wanted."""
-    with kube.client() as api:
+def apply(want: Wanted, server: Path) -> None:
+    """Creates, changes and deletes Nodes until the pool is as wanted. `server`: the control plane's folder."""
+    with kube.client(server) as api:
         there = {node["metadata"]["name"]: node for node in listed(api, want.cluster, want.pool)}
         for name in sorted(set(there) - set(want.names)):
             remove(api, name)
@@ -247,11 +248,11 @@ def bring(api: kube.Api, want: Wanted, index: int, node: dict[str, Any] | None) 
     raise arm.ArmError(409, "Conflict", f"Node {want.names[index]} is changed by somebody else all the time.")
 
 
-def delete(group: str, pool: str | None = None) -> None:
+def delete(server: Path, group: str, pool: str | None = None) -> None:
     """Takes away a pool's Nodes, or a cluster's. Where no control plane was ever started there are none."""
-    if not kube.present():
+    if not kube.present(server):
         return
-    with kube.client() as api:
+    with kube.client(server) as api:
         for node in listed(api, cluster_label(group), pool):
             remove(api, node["metadata"]["name"])
 

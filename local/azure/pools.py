@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from local import facts
-from local.azure import arm, models, nodes, rules
+from local.azure import arm, models, nodes, rules, servers
 from local.azure.arm import ArmError, Properties
 from local.azure.store import Incomplete, Record, Store
 from local.azure.types import POOL, TYPES, common
@@ -129,7 +129,7 @@ def write(store: Store, cluster: Record, resource_id: str, pool: Properties, old
 
     record("Updating" if born else "Creating", born)
     try:
-        nodes.apply(nodes.wanted(cluster.id, cluster.properties, name, pool))
+        nodes.apply(nodes.wanted(cluster.id, cluster.properties, name, pool), servers.folder(store, cluster.id))
     except ArmError as error:
         raise Incomplete(error, record("Failed", born)) from error
     return record("Succeeded", True)
@@ -163,7 +163,8 @@ def delete(store: Store, resource_id: str) -> None:
 def remove(store: Store, record: Record, cluster: Record | None) -> None:
     store.put(replace(record, properties={**record.properties, "provisioningState": "Deleting"}))
     if cluster is not None:
-        nodes.delete(str(cluster.properties["nodeResourceGroup"]), arm.name_of(record.id))
+        group = str(cluster.properties["nodeResourceGroup"])
+        nodes.delete(servers.folder(store, cluster.id), group, arm.name_of(record.id))
     store.delete(record.id)
 
 

@@ -1,4 +1,4 @@
-"""Empties the local API server when its last cluster is deleted.
+"""Empties an API server when its cluster is deleted.
 
 On Azure everything in a cluster goes with it, and the engine counts on that: it does not delete what is marked as
 deleted with the cluster. What Kubernetes and its controllers put there themselves stays, and what carries the label
@@ -51,37 +51,34 @@ IN_DEFAULT = (
 LONGEST_WAIT = 60.0
 
 
-def everything() -> None:
-    if not kube.present():
-        return
-    with kube.client() as api:
-        kinds = list(discover(api))
-        for wanted in FIRST:
-            for path, resource in kinds:
-                if resource["name"] == wanted:
-                    clear(api, f"{path}/{wanted}")
-        mine = [name for name in names(api, "/api/v1/namespaces") if name not in KEEP_NAMESPACES]
-        for name in mine:
-            attempt(api, f"/api/v1/namespaces/{name}")
+def everything(api: kube.Api) -> None:
+    kinds = list(discover(api))
+    for wanted in FIRST:
         for path, resource in kinds:
-            if resource["namespaced"] and resource["name"] in IN_DEFAULT and "deletecollection" in resource["verbs"]:
-                clear(api, f"{path}/namespaces/default/{resource['name']}")
-            if resource["namespaced"] and "list" in resource["verbs"] and resource["name"] not in SKIP:
-                clear(api, f"{path}/namespaces/kube-system/{resource['name']}", "app.kubernetes.io/managed-by=Helm")
-                clear(api, f"{path}/namespaces/default/{resource['name']}", "app.kubernetes.io/managed-by=Helm")
-                clear(api, f"{path}/namespaces/default/{resource['name']}", "owner=helm")
-        clear(api, "/api/v1/nodes")
-        # Nothing ends a pod whose Node is gone.
-        for pod in items(api, "/api/v1/pods"):
-            attempt(api, f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}", grace="0")
-        for path, resource in kinds:
-            if (
-                not resource["namespaced"]
-                and resource["name"] not in (*SKIP, *FIRST)
-                and {"list", "delete"} <= set(resource["verbs"])
-            ):
-                clear(api, f"{path}/{resource['name']}")
-        wait(api, mine)
+            if resource["name"] == wanted:
+                clear(api, f"{path}/{wanted}")
+    mine = [name for name in names(api, "/api/v1/namespaces") if name not in KEEP_NAMESPACES]
+    for name in mine:
+        attempt(api, f"/api/v1/namespaces/{name}")
+    for path, resource in kinds:
+        if resource["namespaced"] and resource["name"] in IN_DEFAULT and "deletecollection" in resource["verbs"]:
+            clear(api, f"{path}/namespaces/default/{resource['name']}")
+        if resource["namespaced"] and "list" in resource["verbs"] and resource["name"] not in SKIP:
+            clear(api, f"{path}/namespaces/kube-system/{resource['name']}", "app.kubernetes.io/managed-by=Helm")
+            clear(api, f"{path}/namespaces/default/{resource['name']}", "app.kubernetes.io/managed-by=Helm")
+            clear(api, f"{path}/namespaces/default/{resource['name']}", "owner=helm")
+    clear(api, "/api/v1/nodes")
+    # Nothing ends a pod whose Node is gone.
+    for pod in items(api, "/api/v1/pods"):
+        attempt(api, f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}", grace="0")
+    for path, resource in kinds:
+        if (
+            not resource["namespaced"]
+            and resource["name"] not in (*SKIP, *FIRST)
+            and {"list", "delete"} <= set(resource["verbs"])
+        ):
+            clear(api, f"{path}/{resource['name']}")
+    wait(api, mine)
 
 
 def discover(api: kube.Api) -> Iterator[tuple[str, dict[str, Any]]]:

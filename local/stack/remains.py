@@ -46,6 +46,7 @@ def forget(engine: Engine) -> None:
     """Drops all three. The control plane must not run: it holds its data open."""
     if engine.exists():
         engine.remove_stack("--force")
-    shutil.rmtree(engine.root / "azure" / "records", ignore_errors=True)
+    for part in ("records", "servers"):
+        shutil.rmtree(engine.root / "azure" / part, ignore_errors=True)
     shutil.rmtree(engine.root / "kubernetes" / "etcd", ignore_errors=True)
     identity_file(engine.root).unlink(missing_ok=True)

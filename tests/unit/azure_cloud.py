@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from local.azure import nodes, types, wipe
+from local import state
+from local.azure import nodes, types
 from local.azure.arm import ArmError, Properties
 from local.azure.service import Service
 from local.azure.store import Store
@@ -40,12 +41,12 @@ class Cloud:
         self.nodes: dict[str, nodes.Wanted] = {}
         self.broken = False
 
-    def apply(self, want: nodes.Wanted) -> None:
+    def apply(self, want: nodes.Wanted, _server: Path) -> None:
         if self.broken:
             raise ArmError(503, "LocalControlPlaneUnreachable", "no server")
         self.nodes[want.pool] = want
 
-    def delete(self, _group: str, pool: str | None = None) -> None:
+    def delete(self, _server: Path, _group: str, pool: str | None = None) -> None:
         for name in [pool] if pool else list(self.nodes):
             self.nodes.pop(name, None)
 
@@ -69,7 +70,7 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     made = Cloud(tmp_path)
     monkeypatch.setattr(nodes, "apply", made.apply)
     monkeypatch.setattr(nodes, "delete", made.delete)
-    monkeypatch.setattr(wipe, "everything", lambda: None)
+    monkeypatch.setenv(state.VARIABLE, str(tmp_path))  # where no control plane is
     return made
 
 

@@ -123,6 +123,19 @@ def test_a_replacement_needs_the_protection_gone_a_run_before(tmp_path: Path) ->
     assert pool.remedy.endswith("cluster.protect: false, for its pools too, and one `pulumi up` with that alone before")
 
 
+def test_a_state_of_an_earlier_release_gets_a_run_without_the_replacement_first(tmp_path: Path) -> None:
+    """It does not say that what is in the cluster goes with it, so the engine would delete that in the new cluster."""
+    plain = as_plain(previous_of(planned(tmp_path, CLUSTER % ", protect: false" + T4 % "", access=False)))
+    renamed = stack(tmp_path, CLUSTER % ", protect: false, name: other" + T4 % "", access=False)
+    severities = []
+    for recorded in (plain, {**plain, "cluster": {k: v for k, v in plain["cluster"].items() if k != "takes_along"}}):
+        _, findings = plan_file(renamed, previous=from_plain(recorded))
+        (found,) = [finding for finding in findings if finding.code == "CHG009"]
+        severities.append(found.severity)
+    assert severities == ["warning", "error"]
+    assert "When it is meant: one `pulumi up` with the earlier settings before" in found.remedy
+
+
 def test_an_existing_cluster_is_named_in_one_spelling(tmp_path: Path) -> None:
     there = AKS % ("rg", "prod")
     (spelled,) = of_cluster(

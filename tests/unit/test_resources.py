@@ -136,6 +136,8 @@ def test_a_new_cluster_takes_what_was_in_the_old_one_along() -> None:
     inside = [request for request in engine.requests if request.type.startswith("kubernetes:")]
     replaced_with = {r.name: {urn.split("::")[-1] for urn in r.raw.replace_with} for r in inside}
     assert all("gpu-cluster-aks" in names for names in replaced_with.values())
+    # Without this the engine deletes them one by one, and in the new cluster.
+    assert {r.raw.deletedWith.split("::")[-1] for r in inside} == {"gpu-cluster-aks"}
     assert "gpu-dra-driver-dra-driver-nvidia-gpu" in replaced_with["gpu-classes-deviceclass-none"]
     assert "gpu-dra-driver-dra-driver-nvidia-gpu" not in replaced_with["gpu-classes-deviceclass-a100-80gb"]
     assert not engine.named("gpu-cluster-kubernetes").raw.replace_with

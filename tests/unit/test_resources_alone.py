@@ -139,6 +139,37 @@ def test_parts_work_alone() -> None:
     assert len(engine.of(":Release")) == 1
 
 
+def test_a_part_alone_goes_with_the_cluster_behind_its_provider() -> None:
+    plan = make_plan()
+
+    def program() -> None:
+        cluster = AksCluster("c", plan)
+        GpuOperator("o", plan, pulumi.ResourceOptions(provider=cluster.provider))
+
+    engine, _ = run(program)
+    release = engine.named("o-gpu-operator").raw
+    assert [urn.split("::")[-1] for urn in release.replace_with] == ["c-aks"]
+    assert release.deletedWith.split("::")[-1] == "c-aks"
+
+
+def test_what_is_in_a_cluster_of_the_program_goes_with_it() -> None:
+    import pulumi_kubernetes
+
+    def program() -> DraCluster:
+        theirs = AksCluster("theirs", make_plan())
+        mine = pulumi_kubernetes.Provider("mine", kubeconfig=theirs.kubeconfig)
+        opts = pulumi.ResourceOptions(provider=mine, deleted_with=theirs.managed_cluster)
+        return DraCluster("gpu", make_plan(cluster=EXISTING), opts)
+
+    engine, _ = run(program)
+    inside = [request for request in engine.requests if request.type.startswith("kubernetes:")]
+    pools = engine.of(":AgentPool")
+    assert len(pools) == 2
+    for request in (*inside, *pools):
+        assert "theirs-aks" in {urn.split("::")[-1] for urn in request.raw.replace_with}
+        assert request.raw.deletedWith.split("::")[-1] == "theirs-aks"
+
+
 def test_a_part_in_the_cluster_wants_a_provider_and_a_pool_its_name() -> None:
     with pytest.raises(pulumi.RunError, match="GpuOperator needs the cluster's provider"):
         run(lambda: GpuOperator("o", make_plan()))

@@ -43,6 +43,7 @@ class PreviousCluster:
     inputs: Mapping[str, Any]
     system_pool: Mapping[str, Any]
     made: Mapping[str, str] | None = None  # what the stack makes around it, setting to name; None: not known
+    takes_along: bool = False  # the state says that what is in the cluster goes with it; earlier releases did not
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ def _cluster(cluster: PlannedCluster) -> PreviousCluster:
         inputs={key: _unsecret(value) for key, value in cluster.inputs.items() if key not in CLUSTER_LEFT_OUT},
         system_pool=system,
         made=_made(cluster),
+        takes_along=True,
     )
 
 

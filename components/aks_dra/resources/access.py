@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import pulumi
 import yaml
@@ -38,6 +39,8 @@ _CLUSTER_ID = re.compile(
     r"/providers/Microsoft\.ContainerService/managedClusters/(?P<name>[^/]+)$",
     re.IGNORECASE,
 )
+
+_CLUSTERS: WeakKeyDictionary[pulumi.ProviderResource, pulumi.Resource] = WeakKeyDictionary()
 
 
 class ClusterId(NamedTuple):
@@ -71,13 +74,20 @@ def require_kubelogin(plan: Plan) -> None:
     )
 
 
-def kubeconfig_of(cluster_id: pulumi.Input[str], login: str, parent: pulumi.Resource) -> pulumi.Output[str]:
+def asked_later(parent: pulumi.Resource, cluster: pulumi.Resource | None) -> pulumi.InvokeOutputOptions:
+    """For questions about a cluster: they wait until the program has made it, if it does."""
+    return pulumi.InvokeOutputOptions(parent=parent, depends_on=[cluster] if cluster is not None else None)
+
+
+def kubeconfig_of(
+    cluster_id: pulumi.Input[str], login: str, parent: pulumi.Resource, cluster: pulumi.Resource | None = None
+) -> pulumi.Output[str]:
     """The cluster's kubeconfig as a secret, keyed on its id alone."""
     from pulumi_azure_native import containerservice
 
     parts = pulumi.Output.from_input(cluster_id).apply(parse_cluster_id)
     group, name = parts.apply(lambda p: p.resource_group), parts.apply(lambda p: p.name)
-    options = pulumi.InvokeOutputOptions(parent=parent)
+    options = asked_later(parent, cluster)
     if login == "admin":
         text = containerservice.list_managed_cluster_admin_credentials_output(
             resource_group_name=group, resource_name=name, opts=options
@@ -141,13 +151,23 @@ def required_provider(component: pulumi.ComponentResource) -> pulumi.ProviderRes
     return provider
 
 
+def cluster_behind(provider: pulumi.ProviderResource) -> pulumi.Resource | None:
+    """The managed cluster that an in-cluster provider of ours leads to; None where it is not this program's."""
+    return _CLUSTERS.get(provider)
+
+
 def in_cluster_provider(
-    name: str, identifier: str, kubeconfig: pulumi.Output[str], parent: pulumi.Resource
+    name: str,
+    identifier: str,
+    kubeconfig: pulumi.Output[str],
+    parent: pulumi.Resource,
+    cluster: pulumi.Resource | None,
 ) -> pulumi.ProviderResource:
-    """The provider for everything in the cluster.
+    """The provider for everything in the cluster. `cluster`: the resource, where this program makes it.
 
     `identifier` is plain, so that a replacement of the cluster is only an update of the provider: the engine closes
-    a provider that it replaces together with its cluster before it has deleted what is in the cluster.
+    a provider that it replaces together with its cluster before it has deleted what is in the cluster. So nothing in
+    it may be deleted by a call of its own then: see `part`.
     """
     import pulumi_kubernetes
 
@@ -159,4 +179,6 @@ def in_cluster_provider(
         enable_config_map_mutable=True,
         opts=pulumi.ResourceOptions(parent=parent),
     )
+    if cluster is not None:
+        _CLUSTERS[provider] = cluster
     return provider

@@ -23,7 +23,8 @@ _TIMEOUTS = pulumi.CustomTimeouts(create="60m", update="120m", delete="60m")
 class AksCluster(pulumi.ComponentResource):
     """An AKS cluster and the provider for what is in it.
 
-    With `cluster.existing` in the settings nothing is created: the outputs describe the cluster that is there.
+    With `cluster.existing` in the settings nothing is created: the outputs describe the cluster that is there. Where
+    the same program makes it, `opts.deleted_with` is its resource.
     With a Kubernetes provider in `opts`, that one is used and no credentials are asked for.
     """
 
@@ -33,6 +34,8 @@ class AksCluster(pulumi.ComponentResource):
         twins.take(self, name, self.plan, opts, holdings.of_cluster(self.plan.cluster, self.place))
         super().__init__(f"{PACKAGE}:AksCluster", name, None, opts)
         self.managed_cluster: pulumi.CustomResource | None = None
+        # What makes the cluster, if it is in this program: all that is in the cluster begins and ends with it.
+        self.resource: pulumi.Resource | None = opts.deleted_with if opts else None
         self.rights: list[pulumi.Resource] = []
         self.cluster_id: pulumi.Output[str]
         self.cluster_name: pulumi.Output[str]
@@ -65,7 +68,7 @@ class AksCluster(pulumi.ComponentResource):
         cluster = containerservice.get_managed_cluster_output(
             resource_group_name=found.resource_group,
             resource_name=found.name,
-            opts=pulumi.InvokeOutputOptions(parent=self),
+            opts=access.asked_later(self, self.resource),
         )
         self.oidc_issuer = cluster.apply(lambda c: _issuer(c.oidc_issuer_profile))
         self.node_resource_group = cluster.apply(lambda c: c.node_resource_group or "")
@@ -97,7 +100,7 @@ class AksCluster(pulumi.ComponentResource):
                 custom_timeouts=_TIMEOUTS,
             ),
         )
-        self.managed_cluster = cluster
+        self.managed_cluster = self.resource = cluster
         self.cluster_id = cluster.id
         self.cluster_name = _name_behind(cluster, planned.name)
         self._open_registries(name, identities)
@@ -145,10 +148,13 @@ class AksCluster(pulumi.ComponentResource):
             self.provider: pulumi.ProviderResource = given
             self.kubeconfig: pulumi.Output[str] = pulumi.Output.secret("")
             return
-        self.kubeconfig = access.kubeconfig_of(self.cluster_id, self.plan.cluster.login, self)
         planned = self.plan.cluster
+        made_elsewhere = self.resource if planned.existing else None
+        self.kubeconfig = access.kubeconfig_of(self.cluster_id, planned.login, self, made_elsewhere)
         identifier = planned.existing or f"{planned.resource_group}/{planned.name}"
-        self.provider = access.in_cluster_provider(f"{name}-kubernetes", identifier, self.kubeconfig, self)
+        self.provider = access.in_cluster_provider(
+            f"{name}-kubernetes", identifier, self.kubeconfig, self, self.resource
+        )
         twins.leads_to(self.provider, self.place)
 
 

@@ -30,10 +30,12 @@ class DraCluster(pulumi.ComponentResource):
     """An AKS cluster with GPU pools, NVIDIA's software, device classes and claims.
 
     `args` are the settings (see `DraClusterArgs`) or a Plan. A Kubernetes provider in `opts` is used for
-    everything in the cluster. Outputs: `cluster_id`, `cluster_name`, `kubeconfig` (secret), `oidc_issuer`,
-    `node_resource_group`, `pools` (labels, taints, device classes and pod snippet of each), `claims` (kind by
-    namespace and name), `findings` (the number of warnings that nobody acknowledged) and `previous` (what the next run
-    compares with). `plan` is the whole Plan.
+    everything in the cluster. Where the same program makes the cluster that `cluster.existing` names, pass the
+    cluster's resource as `opts.deleted_with`: when it is replaced, its pools and all that is in it are made again.
+
+    Outputs: `cluster_id`, `cluster_name`, `kubeconfig` (secret), `oidc_issuer`, `node_resource_group`, `pools` (labels,
+    taints, device classes and pod snippet of each), `claims` (kind by namespace and name), `findings` (the number of
+    warnings that nobody acknowledged) and `previous` (what the next run compares with). `plan` is the whole Plan.
     """
 
     def __init__(self, name: str, args: Args, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -49,6 +51,7 @@ class DraCluster(pulumi.ComponentResource):
         super().__init__(f"{PACKAGE}:DraCluster", name, None, opts)
         self._name_prefix = name
         self._registered: dict[str, pulumi.Resource] = {}
+        self._deleted_with = opts.deleted_with if opts else None
 
         self._create_cluster()
         self._create_pools()
@@ -59,7 +62,8 @@ class DraCluster(pulumi.ComponentResource):
         self._describe()
 
     def _create_cluster(self) -> None:
-        self.cluster = AksCluster(f"{self._name_prefix}-cluster", self.plan, pulumi.ResourceOptions(parent=self))
+        opts = pulumi.ResourceOptions(parent=self, deleted_with=self._deleted_with)
+        self.cluster = AksCluster(f"{self._name_prefix}-cluster", self.plan, opts)
 
     def _create_pools(self) -> None:
         self.gpu_pools = [
@@ -67,7 +71,7 @@ class DraCluster(pulumi.ComponentResource):
                 f"{self._name_prefix}-pool-{pool.name}",
                 self.plan,
                 pool.name,
-                pulumi.ResourceOptions(parent=self),
+                pulumi.ResourceOptions(parent=self, deleted_with=self._deleted_with),
                 cluster=self.cluster,
             )
             for pool in self.plan.pools
@@ -79,7 +83,7 @@ class DraCluster(pulumi.ComponentResource):
             f"{self._name_prefix}-namespaces",
             self.plan,
             self._in_cluster(pools),
-            cluster=self.cluster.managed_cluster,
+            cluster=self.cluster.resource,
         )
         # Images may come from a registry that only role assignments open to the nodes.
         self._foundation = [*pools, *self.cluster.rights, *namespaces.registered.values()]
@@ -96,7 +100,7 @@ class DraCluster(pulumi.ComponentResource):
                     self.plan,
                     self._in_cluster(self._foundation),
                     after=self._registered,
-                    cluster=self.cluster.managed_cluster,
+                    cluster=self.cluster.resource,
                 )
             )
 
@@ -106,7 +110,7 @@ class DraCluster(pulumi.ComponentResource):
             self.plan,
             self._in_cluster(self._foundation),
             after=self._registered,
-            cluster=self.cluster.managed_cluster,
+            cluster=self.cluster.resource,
         )
         self._keep(classes)
         before = [*self._foundation, *classes.registered.values()]
@@ -115,7 +119,7 @@ class DraCluster(pulumi.ComponentResource):
             self.plan,
             self._in_cluster(before),
             after=self._registered,
-            cluster=self.cluster.managed_cluster,
+            cluster=self.cluster.resource,
         )
         self._keep(claims)
 
@@ -126,7 +130,7 @@ class DraCluster(pulumi.ComponentResource):
                 self.plan,
                 self._in_cluster(self._foundation),
                 after=self._registered,
-                cluster=self.cluster.managed_cluster,
+                cluster=self.cluster.resource,
                 kubeconfig=self.cluster.kubeconfig,
             )
             self._keep(test)

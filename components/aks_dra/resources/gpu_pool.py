@@ -26,7 +26,7 @@ class GpuPool(pulumi.ComponentResource):
     """The pool named `pool` in the settings, on the cluster `cluster`.
 
     Without `cluster` the pool goes to the cluster that the settings name: `cluster.existing`, or its resource
-    group and name.
+    group and name; `opts.deleted_with` is its resource, if the same program makes it.
     """
 
     def __init__(
@@ -46,8 +46,12 @@ class GpuPool(pulumi.ComponentResource):
         from pulumi_azure_native import containerservice
 
         group, cluster_name = _cluster_names(self.plan, cluster)
+        within = opts.deleted_with if opts else None
         own = pulumi.ResourceOptions(
             parent=self,
+            deleted_with=within,
+            replace_with=[within] if within else None,
+            depends_on=[within] if within else None,
             protect=self.planned.protect,
             delete_before_replace=True,
             replace_on_changes=list(self.planned.replace_on_changes),

@@ -4,6 +4,10 @@ Pulumi creates in the order of dependencies and deletes in reverse, so the order
 and classes away before the release of the driver that serves them. What a part depends on is given in two ways:
 `after` holds registered resources by their key in the plan, `opts.depends_on` holds what everything in the part
 waits for. A component's own `depends_on` does not reach its children, so it is put on each of them.
+
+What is in a cluster goes with it: `deleted_with` keeps the engine from deleting the old cluster's objects one by one
+when the cluster is replaced. It would do so when the provider leads to the new cluster already, and take away there
+what it has just made. `replace_with` has them made in the new cluster, whatever else has changed.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import pulumi
 
 from aks_dra.planning.model import Plan, PlannedObject, PlannedRelease
 from aks_dra.resources import kinds, twins
-from aks_dra.resources.access import KUBERNETES, provider_in, required_provider
+from aks_dra.resources.access import KUBERNETES, cluster_behind, provider_in, required_provider
 from aks_dra.resources.holdings import in_cluster
 
 PACKAGE = "aks-dra:index"
@@ -51,6 +55,7 @@ class Part(pulumi.ComponentResource):
         self._cluster = cluster
         if releases or objects:
             self._provider = required_provider(self)
+            self._cluster = cluster or cluster_behind(self._provider)
             self._register_in_order({release.key: release for release in releases}, {o.key: o for o in objects})
         self.register_outputs({})
 
@@ -69,6 +74,7 @@ class Part(pulumi.ComponentResource):
             provider=self._provider,
             depends_on=self._known(keys),
             replace_with=[self._cluster] if self._cluster is not None else None,
+            deleted_with=self._cluster,
         )
         return pulumi.ResourceOptions.merge(self._waits_for, own)
 
@@ -81,7 +87,6 @@ class Part(pulumi.ComponentResource):
         if planned.retain:
             # What somebody else put into it must outlive the stack; only the cluster's own end takes it along.
             opts.retain_on_delete = True
-            opts.deleted_with = self._cluster
         if planned.timeout_seconds:
             limit = f"{planned.timeout_seconds}s"
             opts.custom_timeouts = pulumi.CustomTimeouts(create=limit, update=limit)

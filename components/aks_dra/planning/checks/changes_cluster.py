@@ -76,14 +76,14 @@ def identity(context: Context, before: Previous, now: Previous) -> Iterator[Find
             continue
         yield finding(
             "CHG009",
-            "error" if new.protect or _held(before) else "warning",
+            "error" if new.protect or _held(before) or not old.takes_along else "warning",
             path,
             from_to(had, has),
             f"{name} is fixed when a cluster is made: the cluster, every pool and all that is in it would be deleted "
             "and made anew",
             (f"write {key}: {shown(had)}" if had is not None else f"remove {key}")
             + "; another cluster is another stack"
-            + _meant(before, now),
+            + (_meant(before, now) or _first_alone(before)),
             row.source,
         )
 
@@ -100,6 +100,16 @@ def _meant(before: Previous, now: Previous) -> str:
     pools = "" if all(not pool.protect for pool in now.pools.values()) else ", for its pools too"
     return f". When it is meant: cluster.protect: false{pools}" + (
         ", and one `pulumi up` with that alone before" if _held(before) else ""
+    )
+
+
+def _first_alone(before: Previous) -> str:
+    """What is not recorded as gone with the cluster, the engine would delete by itself, in the new cluster."""
+    if before.cluster.takes_along:
+        return ""
+    return (
+        ". When it is meant: one `pulumi up` with the earlier settings before, or the new cluster ends empty: the "
+        "state is an earlier release's, which does not say that what is in a cluster goes with it"
     )
 
 
