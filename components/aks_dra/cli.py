@@ -79,15 +79,17 @@ def check(
 ) -> None:
     """Print what is wrong in stack files, with the line and what to write instead."""
     from aks_dra.report.document import finding_document
-    from aks_dra.report.findings import github_lines, print_findings
+    from aks_dra.report.findings import github_lines, print_findings, print_incomplete
 
     failed = False
     documents = []
     for file in files:
-        _, findings = read_plan(file, today, azure_snapshot, against)
+        planned, findings = read_plan(file, today, azure_snapshot, against)
+        incomplete = planned.incomplete if planned else ()
         failed = failed or fails(findings, fail_on)
         if format is CheckFormat.json:
-            documents.append({"file": str(file), "findings": [finding_document(finding) for finding in findings]})
+            found = [finding_document(finding) for finding in findings]
+            documents.append({"file": str(file), "findings": found, "incomplete": list(incomplete)})
         elif format is CheckFormat.github:
             for line in github_lines(findings):
                 typer.echo(line)
@@ -95,6 +97,7 @@ def check(
             console = make_console()
             console.print(f"[bold]{file}[/bold]")
             print_findings(console, findings)
+            print_incomplete(console, incomplete)
     if format is CheckFormat.json:
         typer.echo(json.dumps(documents, indent=2))
     raise typer.Exit(1 if failed else 0)

@@ -46,7 +46,7 @@ def of_file(path: Path, stack_of: Path, today: str = "") -> Previous:
     named = load_stack_file(stack_of)
     loaded = replace(load_stack_file(path), project=named.project, stack=named.stack)
     planned, findings = plan_loaded(loaded, path.parent, today)
-    if planned is None:
+    if planned is None or planned.incomplete:  # no cluster ever came of it
         raise AgainstError(f"{path} cannot be read as a stack file: {findings[0].message} (aks-dra check {path})")
     return previous_of(planned)
 

@@ -50,7 +50,9 @@ from aks_dra.planning.releases import dra_release, plan_releases
 from aks_dra.planning.smoke import smoke_objects
 from aks_dra.planning.snapshot import Snapshot
 from aks_dra.planning.tenants import quota_manifest, tenant_objects
+from aks_dra.planning.worlds import certain, whole_unread
 from aks_dra.settings import ClaimSettings, Settings
+from aks_dra.settings.reading import Unread
 
 __all__ = [
     "ClassMatch",
@@ -77,14 +79,38 @@ def plan(
     today: str = "",
     snapshot: Snapshot | None = None,
     previous: Previous | None = None,
+    unread: Unread | None = None,
 ) -> Plan:
     """The Plan for one stack.
 
     `location` is what azure-native:location says; `config_findings` are those of reading the file; `today`
     (ISO date) is compared with support dates, `snapshot` is what a subscription offers, `previous` what
-    the stack was before; all three change findings only.
+    the stack was before; all three change findings only. `unread` is what the settings lack because it could not
+    be read: the plan is of the rest, and has no finding that would go if something else stood there.
     """
     facts = facts or load_facts()
+
+    def of(settings: Settings) -> Plan:
+        return _planned(settings, project, stack, location, facts, today, snapshot, previous)
+
+    planned = of(settings)
+    left_out = whole_unread(settings, unread)
+    found = certain(planned, settings, left_out, of, facts, previous) if left_out else planned.findings
+    findings = sorted_findings([*config_findings, *found], settings)
+    return replace(planned, findings=findings, incomplete=left_out.shown if left_out else ())
+
+
+def _planned(
+    settings: Settings,
+    project: str,
+    stack: str,
+    location: str,
+    facts: Facts,
+    today: str,
+    snapshot: Snapshot | None,
+    previous: Previous | None,
+) -> Plan:
+    """The plan with its own findings, as if the settings were all there is."""
     version = kubernetes_version(settings, facts)
     entries = all_pools(settings)
     devices = {
@@ -133,8 +159,7 @@ def plan(
         claims=tuple(claim_matches.planned(shape) for shape in shapes),
     )
     context = Context(settings, facts, partial, own, matcher, today, snapshot, shapes, claim_matches, previous)
-    found = sorted_findings([*config_findings, *run_checks(context)], settings)
-    return Plan(**{**{key: getattr(partial, key) for key in partial.__dataclass_fields__}, "findings": found})
+    return replace(partial, findings=tuple(run_checks(context)))
 
 
 def all_claims(settings: Settings, pools: list[PlannedPool]) -> dict[tuple[str, str], ClaimSettings]:

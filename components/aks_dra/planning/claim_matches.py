@@ -71,13 +71,24 @@ class ClaimMatches:
         never = self.cannot_give_all(ask) if ask.every else {}
         return tuple(name for name, count in self.room(ask).items() if count >= wanted and name not in never)
 
+    def unknown(self, ask: Ask) -> bool:
+        """Whether a condition of the class or of the ask cannot be read."""
+        entry = self.classes.get(ask.device_class)
+        return bool(entry and entry.unread) or self.matcher.unreadable(self.selectors(ask) or ask.cel)
+
     def planned(self, shape: ClaimShape) -> PlannedClaim:
         """One claim for people."""
         requests = tuple(
             PlannedRequest(
                 request.name,
                 tuple(
-                    PlannedAsk(ask.reference, ask.device_class, None if ask.every else ask.count, self.pools(ask))
+                    PlannedAsk(
+                        ask.reference,
+                        ask.device_class,
+                        None if ask.every else ask.count,
+                        self.pools(ask),
+                        self.unknown(ask),
+                    )
                     for ask in request.asks
                 ),
                 request.admin_access,

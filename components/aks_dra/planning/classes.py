@@ -33,6 +33,7 @@ class PlannedClass:
     labels: Mapping[str, str] | None = None
     driver: str = GPU_DRIVER
     profile: str = ""  # MIG profile that a class of the package is for
+    unread: bool = False  # a condition cannot be read: it matches nothing, and nobody knows what it was to match
 
     def manifest(self) -> dict[str, Any]:
         spec: dict[str, Any] = {"selectors": [{"cel": {"expression": text}} for text in self.selectors]}
@@ -141,7 +142,8 @@ def user_classes(settings: Settings, type_of: Callable[[tuple[str, ...]], Device
         parts = (*selectors(sound), *entry.cel)
         # Generated selectors test the driver themselves; hand-written ones may read attributes that others lack.
         guard = () if entry.require else (f"device.driver == '{entry.driver}'",)
-        texts = (*guard, *parts)
+        # Without a condition that cannot be read it would match what nobody asked for.
+        texts = ("false", *parts) if wrong else (*guard, *parts)
         configs = [(held.driver, held.parameters) for held in entry.config]
         if shared := sharing_config(entry.sharing, type_of(texts)):
             configs.insert(0, (GPU_DRIVER, shared))
@@ -154,6 +156,7 @@ def user_classes(settings: Settings, type_of: Callable[[tuple[str, ...]], Device
                 entry.extended_resource_name or "",
                 dict(sorted(entry.labels.items())),
                 entry.driver,
+                unread=bool(wrong),
             )
         )
     return result

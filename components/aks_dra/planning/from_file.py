@@ -12,7 +12,7 @@ from aks_dra.planning.previous import Previous
 from aks_dra.planning.snapshot import Snapshot
 from aks_dra.settings import Settings
 from aks_dra.settings.loader import Loaded, load_stack_file
-from aks_dra.settings.parse import locate, location_of, settings_from_loaded
+from aks_dra.settings.parse import locate, location_of, read_loaded
 
 
 def plan_file(
@@ -29,9 +29,9 @@ def plan_loaded(
     snapshot: Snapshot | None = None,
     previous: Previous | None = None,
 ) -> tuple[Plan | None, tuple[Finding, ...]]:
-    settings, found = settings_from_loaded(loaded)
-    unread = not loaded.config and any(finding.severity == "error" for finding in found)
-    if settings is None or unread:  # of a file that could not be read, rules on settings would only say nonsense
+    reading = read_loaded(loaded)
+    settings, found = reading.settings, reading.findings
+    if settings is None:  # of a file that could not be read, rules on settings would only say nonsense
         return None, tuple(sorted(found, key=lambda f: (f.severity != "error", f.file, f.line, f.path, f.message)))
     facts, problems = own_facts(settings, folder)
     planned = plan(
@@ -44,6 +44,7 @@ def plan_loaded(
         today=today,
         snapshot=snapshot,
         previous=previous,
+        unread=reading.unread,
     )
     findings = tuple(locate(planned.findings, loaded))
     return replace(planned, findings=findings), findings

@@ -86,7 +86,12 @@ class Matcher:
             found.undecided,
             found.places,
             entry.extended_resource_name,
+            entry.unread or self.unreadable(entry.selectors),
         )
+
+    def unreadable(self, selectors: Sequence[str]) -> bool:
+        """Whether one of the selectors is no CEL."""
+        return any(isinstance(compile_expression(text, self.minor), CompileError) for text in selectors)
 
     def matched(self, selectors: Sequence[str]) -> Matched:
         """What all of the selectors match together."""

@@ -195,6 +195,7 @@ class ClassMatch:
     undecided: tuple[str, ...] = ()  # attributes only known on the node
     places: Mapping[str, int] = field(default_factory=dict)
     extended_resource: str = ""
+    unknown: bool = False  # one of its conditions cannot be read, so nothing is known of what it matches
 
     @property
     def resource_served_by(self) -> Literal["dra", "devicePlugin", ""]:
@@ -212,6 +213,7 @@ class PlannedAsk:
     device_class: str
     count: int | None  # None: every device of the class on the node
     pools: tuple[str, ...]  # that publish enough of them
+    unknown: bool = False  # a condition of its class or its own cannot be read
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,7 @@ class Plan:
     legacy_match: ClassMatch | None = None  # the class that decides who serves nvidia.com/gpu, where there is one
     claims: tuple[PlannedClaim, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
+    incomplete: tuple[str, ...] = ()  # paths of what could not be read, and is left out here
 
     @property
     def errors(self) -> tuple[Finding, ...]:

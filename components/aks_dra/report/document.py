@@ -73,6 +73,7 @@ def as_document(plan: Plan) -> dict[str, Any]:
                 "devicesPerNode": dict(match.pools),
                 "undecided": list(match.undecided),
                 "placesPerNode": dict(match.places),
+                "unknown": match.unknown,
                 "extendedResource": match.extended_resource or None,
                 "extendedResourceServedBy": match.resource_served_by or None,
             }
@@ -93,6 +94,7 @@ def as_document(plan: Plan) -> dict[str, Any]:
                                 "deviceClass": ask.device_class,
                                 "count": "all" if ask.count is None else ask.count,
                                 "pools": list(ask.pools),
+                                "unknown": ask.unknown,
                             }
                             for ask in request.asks
                         ],
@@ -103,6 +105,7 @@ def as_document(plan: Plan) -> dict[str, Any]:
             for claim in plan.claims
         ],
         "findings": [finding_document(finding) for finding in plan.findings],
+        "incomplete": list(plan.incomplete),
     }
 
 

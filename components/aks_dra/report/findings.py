@@ -22,6 +22,13 @@ def summary(findings: Iterable[Finding]) -> str:
     return text + (f", {acknowledged} acknowledged" if acknowledged else "")
 
 
+def print_incomplete(console: Console, paths: Iterable[str]) -> None:
+    """What was not checked, and with it what may still come to light."""
+    if listed := ", ".join(paths):
+        text = f"The check is incomplete: what rests on {listed} can be checked once it can be read."
+        console.print(f"[bold yellow]{escape(text)}[/bold yellow]", soft_wrap=True)
+
+
 def print_findings(console: Console, findings: Iterable[Finding]) -> None:
     """Each finding with the line that set the value, then how many there were."""
     found = list(findings)

@@ -122,7 +122,7 @@ class Example:
         from aks_dra.migrate.project import plan_text
 
         planned, findings = plan_text(file, self.text(self.before))
-        if planned is None:
+        if planned is None or planned.incomplete:
             raise SystemExit(f"the earlier stack of {self.code} cannot be read: {findings[0].message}")
         return previous_of(planned)
 

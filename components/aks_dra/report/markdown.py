@@ -7,6 +7,7 @@ from aks_dra.report.findings import summary
 from aks_dra.report.tables import (
     CLAIM_COLUMNS,
     CLASS_COLUMNS,
+    INCOMPLETE,
     POOL_COLUMNS,
     changed,
     claim_rows,
@@ -25,6 +26,8 @@ def as_markdown(plan: Plan) -> str:
         f"{summary(plan.findings)}.",
         "",
     ]
+    if plan.incomplete:
+        parts += [f"**{INCOMPLETE}:** " + ", ".join(f"`{_cell(path)}`" for path in plan.incomplete), ""]
     if plan.findings:
         rows: list[tuple[str, ...]] = [
             (f"{f.severity}{' (acknowledged)' if f.acknowledged else ''}", f.code, f.path, f.message, f.remedy)

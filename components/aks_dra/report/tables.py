@@ -6,7 +6,7 @@ from collections import Counter
 
 from aks_dra.planning.counters import most_at_once
 from aks_dra.planning.devices import Device
-from aks_dra.planning.model import ClassMatch, Plan, PlannedObject, PlannedPool, PlannedRole
+from aks_dra.planning.model import ClassMatch, Plan, PlannedAsk, PlannedObject, PlannedPool, PlannedRole
 
 
 def describe_device(device: Device) -> str:
@@ -66,6 +66,7 @@ def class_rows(plan: Plan) -> list[tuple[str, ...]]:
             rows.append((match.device_class, match.origin, f"{match.extended_resource}: device plugin"))
             continue
         pools = ", ".join(f"{name} ({number(match, name)})" for name in match.pools) or "none"
+        pools = "unknown" if match.unknown else pools
         if match.undecided:
             pools += f", if {', '.join(match.undecided)} fits"
         if match.extended_resource:
@@ -89,10 +90,18 @@ def claim_rows(plan: Plan) -> list[tuple[str, ...]]:
                 f"{'all' if ask.count is None else f'{ask.count}x'} {ask.device_class}" for ask in request.asks
             )
             asks.append(text + (" (looked at only)" if request.admin_access else ""))
-            pools.append(" else ".join(", ".join(ask.pools) or "none" for ask in request.asks))
+            pools.append(" else ".join(_pools(ask) for ask in request.asks))
         kind = "claim" if claim.kind == "ResourceClaim" else "template"
         rows.append((f"{claim.namespace}/{claim.name}", kind, " and ".join(asks), " and ".join(pools)))
     return rows
+
+
+def _pools(ask: PlannedAsk) -> str:
+    return "unknown" if ask.unknown else ", ".join(ask.pools) or "none"
+
+
+INCOMPLETE = "This plan is incomplete. It leaves out what cannot be read"
+"""What every form of the report says before the paths of it."""
 
 
 def _before_cluster(plan: Plan) -> list[str]:

@@ -12,6 +12,7 @@ from aks_dra.report.findings import print_findings
 from aks_dra.report.tables import (
     CLAIM_COLUMNS,
     CLASS_COLUMNS,
+    INCOMPLETE,
     POOL_COLUMNS,
     changed,
     claim_rows,
@@ -36,6 +37,10 @@ def print_plan(console: Console, plan: Plan) -> None:
         f"[bold]{escape(cluster.name)}[/bold]: Kubernetes {cluster.kubernetes_version}, {place}, "
         f"resource group {escape(cluster.resource_group)}{', protected' if cluster.protect else ''}\n"
     )
+    if plan.incomplete:
+        console.print(
+            f"[bold yellow]{INCOMPLETE}[/bold yellow]: {escape(', '.join(plan.incomplete))}\n", soft_wrap=True
+        )
     _table(console, "Pools", POOL_COLUMNS, pool_rows(plan))
     _table(console, "Device classes", CLASS_COLUMNS, class_rows(plan))
     _table(console, "Claims", CLAIM_COLUMNS, claim_rows(plan))

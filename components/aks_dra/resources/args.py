@@ -20,8 +20,9 @@ from aks_dra.planning.model import Finding, Plan
 from aks_dra.planning.previous import Previous
 from aks_dra.settings import Settings
 from aks_dra.settings.loader import Loaded
-from aks_dra.settings.parse import locate, settings_from_values
+from aks_dra.settings.parse import locate, read_values
 from aks_dra.settings.plain import MAX_DEPTH
+from aks_dra.settings.reading import Unread
 
 # How pulumi's Output answers str(): the text that ends up in names built with f-strings.
 OUTPUT_TEXT = "Calling __str__ on an Output[T] is not supported"
@@ -38,6 +39,7 @@ class DraClusterArgs:
     config_findings: tuple[Finding, ...]
     loaded: Loaded | None
     previous: Previous | None
+    unread: Unread | None
 
     def __init__(
         self,
@@ -46,11 +48,13 @@ class DraClusterArgs:
         config_findings: tuple[Finding, ...] = (),
         loaded: Loaded | None = None,
         previous: Previous | None = None,
+        unread: Unread | None = None,
         **values: Any,
     ) -> None:
         self.config_findings = config_findings
         self.loaded = loaded  # where a stack file set what, so that findings can say it
         self.previous = previous  # what the cluster was before (`last_run`), for the findings of changes
+        self.unread = unread  # what the settings lack, which is an error once they are planned
         if isinstance(settings, Settings) and not values:
             self.settings = settings
             return
@@ -58,11 +62,12 @@ class DraClusterArgs:
         # One spelling at the top level, so that a keyword replaces what the mapping says.
         whole = {to_camel(key): value for key, value in (given | values).items()} if values else given
         _refuse(_output_problems(whole))
-        found, findings = settings_from_values(whole)
-        if found is None:
-            stop_on_errors(pulumi.get_stack(), findings)
+        reading = read_values(whole)
+        if reading.settings is None:
+            stop_on_errors(pulumi.get_stack(), reading.findings)
             raise pulumi.RunError("These settings cannot be read; nothing was registered.")
-        self.settings = found
+        self.settings, self.unread = reading.settings, reading.unread
+        self.config_findings += reading.findings
 
 
 Args = Plan | DraClusterArgs | Settings | Mapping[str, Any]
@@ -89,6 +94,7 @@ def plan_of(args: Args, resource: pulumi.Resource | None = None) -> Plan:
         config_findings=(*given.config_findings, *problems),
         today=datetime.date.today().isoformat(),
         previous=given.previous,
+        unread=given.unread,
     )
     if given.loaded is not None:
         planned = replace(planned, findings=tuple(locate(planned.findings, given.loaded)))

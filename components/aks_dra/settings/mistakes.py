@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import difflib
 import re
-import types
-import typing
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from aks_dra.planning.model import Finding
 from aks_dra.settings.elsewhere import written_here
 from aks_dra.settings.jsontext import looks_like_object
+from aks_dra.settings.shape import model_at, models_of, named_member, several, step
 from aks_dra.settings.stack import Settings
 
 NAMESPACE = "aks-dra"
@@ -43,12 +42,21 @@ TEXTS = {
 SKIPPED = ("function-", "is-instance", "tuple[", "constrained-", "nullable")
 
 
-def findings_of(error: ValidationError, texts: Mapping[str, str]) -> list[Finding]:
-    """One finding for each mistake. `texts` are the numbers of the file as they were written, by path."""
+@dataclass(frozen=True)
+class Mistake:
+    """A finding with the path of what cannot be read, and of the setting that was probably meant, if another one."""
+
+    finding: Finding
+    path: tuple[str | int, ...]
+    meant: tuple[str | int, ...] = ()
+
+
+def mistakes_of(error: ValidationError, texts: Mapping[str, str]) -> list[Mistake]:
+    """Every mistake once. `texts` are the numbers of the file as they were written, by path."""
     details = [(shown_path(_path(detail)), detail) for detail in error.errors(include_url=False)]
     inside = {path.rpartition(".")[0] for path, _ in details}
     deeper = {".".join(path.split(".")[:n]) for path in inside for n in range(1, path.count(".") + 2)}
-    found: dict[tuple[str, str], Finding] = {}
+    found: dict[tuple[str, str], Mistake] = {}
     for path in dict.fromkeys(path for path, _ in details):
         here = [detail for where, detail in details if where == path]
         shapes = [detail for detail in here if detail["type"] in NEEDED or detail["type"] == "literal_error"]
@@ -56,8 +64,8 @@ def findings_of(error: ValidationError, texts: Mapping[str, str]) -> list[Findin
         if path not in deeper and shapes and (len(shapes) == 1 or not others):
             others.append(_of_shapes(shapes))
         for detail in others:
-            finding = _finding(detail, texts)
-            found.setdefault((finding.path, finding.message), finding)
+            mistake = _mistake(detail, texts)
+            found.setdefault((mistake.finding.path, mistake.finding.message), mistake)
     return list(found.values())
 
 
@@ -76,9 +84,9 @@ def _of_shapes(shapes: list[ErrorDetails]) -> ErrorDetails:
     return {**shapes[0], "type": "shapes", "msg": f"{' or '.join(merged)} is needed"}
 
 
-def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
+def _mistake(detail: ErrorDetails, texts: Mapping[str, str]) -> Mistake:
     path, model = _walk(detail["loc"], detail["type"] == "extra_forbidden")
-    target = _at(Settings, path)
+    target = model_at(Settings, path)
     # Of a key that is no text at all pydantic gives no path.
     shown = shown_path(tuple(path)) if path else f"{NAMESPACE}:{detail['input']}"
     kind = detail["type"]
@@ -88,9 +96,12 @@ def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
         known = [field.alias or key for key, field in model.model_fields.items()] if model else []
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.55)
         remedy = f"did you mean {close[0]}?" if close else "known keys: " + ", ".join(sorted(known))
+        meant = (*path[:-1], close[0]) if close else ()
         if model and (here := written_here(model.__name__, name)):
             remedy = f"did you mean {here}?" if re.fullmatch(r"[\w.]+", here) else f"write {here}"
-        return Finding("SET001", "error", shown, "there is no such setting", _short(given), remedy, SOURCE)
+            meant = (*path[:-1], *re.match(r"[\w.]*", here)[0].rstrip(".").split("."))  # type: ignore[index]
+        finding = Finding("SET001", "error", shown, "there is no such setting", _short(given), remedy, SOURCE)
+        return Mistake(finding, tuple(path), meant)
     message = TEXTS.get(kind, detail["msg"].removeprefix("Value error, "))
     remedy = _in_shape(kind, given, target) or SHAPE
     if kind == "literal_error":
@@ -118,7 +129,7 @@ def _finding(detail: ErrorDetails, texts: Mapping[str, str]) -> Finding:
         remedy = "say more"
     elif kind == "missing":
         given, remedy = "", f"add {path[-1]}"
-    return Finding("SET002", "error", shown, message, _short(given), remedy, SOURCE)
+    return Mistake(Finding("SET002", "error", shown, message, _short(given), remedy, SOURCE), tuple(path))
 
 
 def _truth(given: Any) -> str:
@@ -160,12 +171,12 @@ def _walk(location: tuple[int | str, ...], unknown_key: bool) -> tuple[list[str 
     model: type[BaseModel] | None = Settings
     for index, part in enumerate(location):
         key_itself = unknown_key and index == len(location) - 1
-        if _several(annotation) and isinstance(part, str):
-            annotation = _member(annotation, part)  # of a union pydantic names the member first
-            models = _models(annotation)
+        if several(annotation) and isinstance(part, str):
+            annotation = named_member(annotation, part)  # of a union pydantic names the member first
+            models = models_of(annotation)
             model = models[0] if models else model
             continue
-        found = None if key_itself else _step(annotation, part)
+        found = None if key_itself else step(annotation, part)
         if found is None:
             if isinstance(part, str) and part.startswith(SKIPPED) and not key_itself:
                 continue
@@ -173,64 +184,13 @@ def _walk(location: tuple[int | str, ...], unknown_key: bool) -> tuple[list[str 
             continue
         key, annotation = found
         path.append(key)
-        models = _models(annotation)
-        model = models[0] if models and not _several(annotation) else model
+        models = models_of(annotation)
+        model = models[0] if models and not several(annotation) else model
     if path and len(path) > 1 and not unknown_key:
-        model = _at(Settings, path[:-1]) or model
+        model = model_at(Settings, path[:-1]) or model
     elif len(path) == 1:
         model = Settings
     return path, model
-
-
-def _several(annotation: Any) -> bool:
-    return len([member for member in _arguments(annotation) if member is not type(None)]) > 1
-
-
-def _at(start: type[BaseModel], path: list[str | int]) -> type[BaseModel] | None:
-    annotation: Any = start
-    for part in path:
-        found = _step(annotation, part)
-        if found is None:
-            return None
-        annotation = found[1]
-    models = _models(annotation)
-    return models[0] if models else None
-
-
-def _arguments(annotation: Any) -> tuple[Any, ...]:
-    """The members of a union, or the annotation alone; Annotated is looked through."""
-    if typing.get_origin(annotation) is typing.Annotated:
-        return _arguments(typing.get_args(annotation)[0])
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return tuple(member for argument in typing.get_args(annotation) for member in _arguments(argument))
-    return (annotation,)
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    return [member for member in _arguments(annotation) if isinstance(member, type) and issubclass(member, BaseModel)]
-
-
-def _step(annotation: Any, part: int | str) -> tuple[str | int, Any] | None:
-    for member in _arguments(annotation):
-        if isinstance(member, type) and issubclass(member, BaseModel):
-            for name, field in member.model_fields.items():
-                if part in (name, field.alias):
-                    return field.alias or to_camel(name), field.annotation
-        origin, arguments = typing.get_origin(member), typing.get_args(member)
-        if origin is dict and isinstance(part, str):
-            return part, arguments[1]
-        if origin is tuple and isinstance(part, int):
-            return part, arguments[0]
-    return None
-
-
-def _member(annotation: Any, name: str) -> Any:
-    """The member of a union that pydantic calls so; Any where none is recognised."""
-    for member in _arguments(annotation):
-        kind = getattr(typing.get_origin(member), "__name__", "") or getattr(member, "__name__", "")
-        if name == kind or (kind and name.startswith(f"{kind}[")):
-            return member
-    return Any
 
 
 def shown_path(path: tuple[str | int, ...]) -> str:

@@ -6,22 +6,29 @@ it, JSON text. Values that only Pulumi can open (`secure:`) are unknown and name
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 
 from aks_dra.planning.model import Finding, printable
 from aks_dra.settings.jsontext import NotJson, loads, looks_like_object
-from aks_dra.settings.loader import UNKNOWN, Loaded
-from aks_dra.settings.mistakes import NAMESPACE, SOURCE, findings_of, shown_path
-from aks_dra.settings.plain import Reader
+from aks_dra.settings.loader import Loaded, LoadProblem
+from aks_dra.settings.mistakes import NAMESPACE, SOURCE, shown_path
+from aks_dra.settings.reading import Reading, read_settings
+from aks_dra.settings.shape import Path
+from aks_dra.settings.source import dotted
 from aks_dra.settings.stack import Settings
 
+UNREADABLE = ("LOAD011", "LOAD021", "LOAD022", "LOAD044")
+"""Problems of one key that leave its value out."""
+BASES = ("LOAD040", "LOAD041", "LOAD042", "LOAD043")
+"""Problems of naming a base file, which then is not read."""
 
-def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding, ...]]:
-    """Settings, or None when they cannot be built, and what the loader and the models found wrong."""
+
+def read_loaded(loaded: Loaded) -> Reading:
+    """What the loaded files say, as far as it can be read, and what the loader and the models found wrong."""
     findings = [
         Finding(
             p.code,
@@ -41,39 +48,40 @@ def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding
         namespace, _, name = key.partition(":")
         if namespace == NAMESPACE:
             values[name] = value
-    encrypted = [shown_path(path) for path in sorted(_unknown_paths(values), key=str)]
-    for path in encrypted:
-        findings.append(
-            Finding(
-                "SET003",
-                "error",
-                path,
-                "this value is encrypted, and planning needs to read it",
-                "secure: …",
-                "write it in plain text; no setting of aks-dra is a secret",
-                SOURCE,
-            )
-        )
-    settings: Settings | None = None
-    reader = Reader()
-    reader.read(values)
-    if reader.problems:
-        return None, tuple(locate([*findings, *_not_plain(reader)], loaded))
-    try:
-        settings = Settings.model_validate(values)
-    except ValidationError as error:
-        texts = {shown_path(path): text for path, text in loaded.texts.items()}
-        findings += [f for f in findings_of(error, texts) if not f.path.startswith(tuple(encrypted))]
-    return settings, tuple(locate(findings, loaded))
+    by_text = {dotted(path): path for path in _paths(values)}
+    unread = []
+    for problem in loaded.problems:
+        namespace, _, rest = problem.path.partition(":")
+        if problem.code in UNREADABLE and namespace == NAMESPACE:
+            unread.append(by_text.get(rest, (rest,)))
+    lost = any(problem.code in BASES or _of_another_file(problem, loaded) for problem in loaded.problems)
+    texts = {shown_path(path): text for path, text in loaded.texts.items()}
+    reading = read_settings(values, texts, unread, findings, lost)
+    if not loaded.config and any(finding.severity == "error" for finding in reading.findings):
+        reading = replace(reading, settings=None)  # of a file that could not be read nothing is known
+    return replace(reading, findings=tuple(locate(reading.findings, loaded)))
 
 
-def settings_from_values(values: Mapping[str, Any]) -> tuple[Settings | None, tuple[Finding, ...]]:
+def _of_another_file(problem: LoadProblem, loaded: Loaded) -> bool:
+    """Whether it leaves out a base file or a part of one that could be any setting."""
+    elsewhere = problem.position is not None and problem.position.file != loaded.files[0]
+    return elsewhere and problem.severity == "error" and not problem.path and problem.code < "LOAD019"
+
+
+def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding, ...]]:
+    """Settings, or None when some of them cannot be read, and what the loader and the models found wrong."""
+    reading = read_loaded(loaded)
+    return reading.whole, reading.findings
+
+
+def read_values(values: Mapping[str, Any]) -> Reading:
     """The same from plain values (camelCase or snake_case keys, no `aks-dra:` prefix).
 
     A whole setting may be JSON text, as it is in a stack file: `pulumi.Config().require("pools")` gives it so.
     """
     findings: list[Finding] = []
     given: dict[Any, Any] = {}
+    unread: list[Path] = []
     for key, value in values.items():
         try:
             given[key] = loads(value) if isinstance(value, str) and looks_like_object(value) else value
@@ -81,23 +89,14 @@ def settings_from_values(values: Mapping[str, Any]) -> tuple[Settings | None, tu
             message, remedy = f"this text is not JSON: {reason}", "hand over the value itself"
             shown = printable(value if len(value) <= 80 else value[:77] + "...")
             findings.append(Finding("LOAD021", "error", shown_path((str(key),)), message, shown, remedy, SOURCE))
-    if findings:
-        return None, tuple(findings)
-    reader = Reader()
-    plain = reader.read(given)
-    if reader.problems:
-        return None, tuple(_not_plain(reader))
-    try:
-        return Settings.model_validate(plain), ()
-    except ValidationError as error:
-        return None, tuple(findings_of(error, {}))
+            unread.append((to_camel(str(key)),))
+    return read_settings(given, {}, unread, findings)
 
 
-def _not_plain(reader: Reader) -> list[Finding]:
-    return [
-        Finding("SET004", "error", shown_path(p.path) if p.path else NAMESPACE, p.message, p.value, p.remedy, SOURCE)
-        for p in reader.problems
-    ]
+def settings_from_values(values: Mapping[str, Any]) -> tuple[Settings | None, tuple[Finding, ...]]:
+    """Settings, or None when some of them cannot be read, and what is wrong with the values."""
+    reading = read_values(values)
+    return reading.whole, reading.findings
 
 
 def location_of(loaded: Loaded) -> str:
@@ -111,7 +110,7 @@ def subscription_of(loaded: Loaded) -> str:
     return value if isinstance(value, str) else ""
 
 
-def locate(findings: list[Finding] | tuple[Finding, ...], loaded: Loaded) -> list[Finding]:
+def locate(findings: Iterable[Finding], loaded: Loaded) -> list[Finding]:
     """Findings with the file and line that set the value, or the nearest key above it, or else the file's first."""
     located = []
     by_text = {printable(shown_path(path)): position for path, position in loaded.positions.items()}
@@ -127,11 +126,9 @@ def locate(findings: list[Finding] | tuple[Finding, ...], loaded: Loaded) -> lis
     return located
 
 
-def _unknown_paths(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    if value is UNKNOWN:
-        return [path]
-    if isinstance(value, Mapping):
-        return [found for key, entry in value.items() for found in _unknown_paths(entry, (*path, key))]
-    if isinstance(value, list | tuple):
-        return [found for index, entry in enumerate(value) for found in _unknown_paths(entry, (*path, index))]
-    return []
+def _paths(value: Any, path: Path = ()) -> Iterator[Path]:
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in inner:
+        yield from _paths(entry, (*path, key))
