@@ -146,7 +146,8 @@ def _elsewhere(before: Previous, now: Previous) -> Finding:
         path,
         from_to(old.existing or "a cluster of this stack", new.existing or "a cluster of this stack"),
         "the stack moves to another cluster: all it has made in the first one is deleted",
-        "put the earlier cluster back; another cluster is another stack" + (_meant(before, now) if held else ""),
+        "put the earlier cluster back; another cluster is another stack. A Kubernetes provider of your own must get "
+        "the new cluster's id as cluster_identifier" + (_meant(before, now) if held else ""),
         source,
     )
 
