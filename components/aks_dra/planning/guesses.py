@@ -100,14 +100,23 @@ class Guesses:
             ]
         if path[-1] == "layout":
             return self._layouts(path)
+        if "layout" in path and path[-1] == "profiles":
+            return [{}, *({name: 1} for name in self._profiles(path))]
+        if "layout" in path[-2:] and isinstance(path[-1], int):
+            return [{"profiles": {}}, *({"profiles": {name: 1}} for name in self._profiles(path))]
         return None
 
+    def _profiles(self, path: Path) -> list[str]:
+        return [name for family in self._families(path) for name in list(self.facts.families[family].profiles)[:6]]
+
     def _layouts(self, path: Path) -> list[Any]:
+        return [name for family in self._families(path) for name in list(self.facts.families[family].layouts)[:6]]
+
+    def _families(self, path: Path) -> list[str]:
         pool = self.settings.pools.get(str(path[1])) if len(path) > 1 else None
         size = self.facts.vm_size(pool.vm_size) if pool else None
         family = self.facts.gpus[size.gpu].mig if size else ""
-        families = [family] if family else list(self.facts.families)[:3]
-        return [layout for name in families for layout in list(self.facts.families[name].layouts)[:6]]
+        return [family] if family else list(self.facts.families)[:3]
 
     def _device_classes(self, path: Path) -> list[Any] | None:
         if path == ("deviceClasses",):
