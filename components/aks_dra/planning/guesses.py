@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aks_dra.facts import Facts
+from aks_dra.planning.claim_shape import REQUEST
 from aks_dra.planning.model import Plan
 from aks_dra.planning.previous import Previous
 from aks_dra.settings import Settings
@@ -153,6 +154,11 @@ class Guesses:
             return claims
         if path[-1] == "deviceClass":
             return list(names)
+        if "requests" in path[4:] and path[3] in ("config", "constraints"):
+            claim = self.settings.claims[str(path[1])].get(str(path[2])) if path[1] in self.settings.claims else None
+            own = [*(claim.requests if claim else ()), REQUEST]
+            own += [f"{REQUEST}/{name}" for name in _class_names(self.settings)]
+            return own if isinstance(path[-1], int) else [[], *([name] for name in own)]
         if "firstAvailable" in path and path[-1] == "firstAvailable":
             return [[], *([{"deviceClass": name}] for name in names)]
         if path[-2] == "firstAvailable":
@@ -239,12 +245,17 @@ def more_pools(facts: Facts, world: Mapping[str, Any], paths: Iterable[Path]) ->
             sizes.update(_one_of_each_gpu(facts))
         else:
             sizes.add(size)
-    modes = ("exclusive", "timeSlicing", "mps", "dynamicMig")
-    return {
-        f"zz{number}": {"vmSize": size, "sharing": {"mode": mode}}
-        for number, (size, mode) in enumerate((size, mode) for size in sorted(sizes) for mode in modes)
-        if mode != "dynamicMig" or ((row := facts.vm_size(size)) and row.mig)
-    }
+    sharings = [(size, sharing) for size in sorted(sizes) for sharing in _sharings(facts, size)]
+    return {f"zz{number}": {"vmSize": size, "sharing": held} for number, (size, held) in enumerate(sharings)}
+
+
+def _sharings(facts: Facts, name: str) -> list[dict[str, str]]:
+    """Every way to share that gives a device of another class."""
+    size = facts.vm_size(name)
+    family = facts.families.get(facts.gpus[size.gpu].mig) if size and size.mig else None
+    layouts = [layout for layout in family.layouts if layout.startswith("all-")] if family else []
+    plain = [{"mode": mode} for mode in ("exclusive", "timeSlicing", "mps")]
+    return [*plain, *({"mode": "mig", "layout": layout} for layout in layouts)]
 
 
 def _one_of_each_gpu(facts: Facts) -> list[str]:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from aks_dra.facts import Facts
 from aks_dra.planning.cel import CompileError, compile_expression
-from aks_dra.planning.guesses import Guesses, more_pools
+from aks_dra.planning.guesses import ANY_DEVICE, Guesses, more_pools
 from aks_dra.planning.intents import problems
 from aks_dra.planning.model import Finding, Plan
 from aks_dra.planning.previous import Previous
@@ -155,17 +155,21 @@ def _worlds(
     number = min(max((len(found) for found in values.values()), default=1), MOST)
     for index in range(number):
         world = copy.deepcopy(dict(unread.values))
-        for place, (path, found) in enumerate(values.items()):
+        for path, found in values.items():
             if found:
-                put(world, path, copy.deepcopy(found[(index + place * (index > 0)) % len(found)]))
+                put(world, path, copy.deepcopy(found[index % len(found)]))
         if (read := _settings(world)) is not None:
             yield read
-    if any(path[0] in ("pools", "testPool") for path in paths):
+    if unread.whole_file or any(path[0] in ("pools", "testPool") for path in paths):
         world = copy.deepcopy(dict(unread.values))
         for path, found in values.items():
             if found:
                 put(world, path, copy.deepcopy(found[0]))
-        world["pools"] = {**world.get("pools", {}), **more_pools(facts, world, paths)}
+        more = [*paths, ("pools",)] if unread.whole_file else paths
+        world["pools"] = {**world.get("pools", {}), **more_pools(facts, world, more)}
+        if unread.whole_file:
+            classes = dict.fromkeys(guesses.wanted, ANY_DEVICE)
+            world["deviceClasses"] = {**classes, **world.get("deviceClasses", world.get("device_classes", {}))}
         if (read := _settings(world)) is not None:
             yield read
 
