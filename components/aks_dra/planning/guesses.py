@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aks_dra.facts import Facts
+from aks_dra.planning.claim_shape import REQUEST
 from aks_dra.planning.model import Plan
 from aks_dra.planning.previous import Previous
 from aks_dra.settings import Settings
@@ -100,14 +101,23 @@ class Guesses:
             ]
         if path[-1] == "layout":
             return self._layouts(path)
+        if "layout" in path and path[-1] == "profiles":
+            return [{}, *({name: 1} for name in self._profiles(path))]
+        if "layout" in path[-2:] and isinstance(path[-1], int):
+            return [{"profiles": {}}, *({"profiles": {name: 1}} for name in self._profiles(path))]
         return None
 
+    def _profiles(self, path: Path) -> list[str]:
+        return [name for family in self._families(path) for name in list(self.facts.families[family].profiles)[:6]]
+
     def _layouts(self, path: Path) -> list[Any]:
+        return [name for family in self._families(path) for name in list(self.facts.families[family].layouts)[:6]]
+
+    def _families(self, path: Path) -> list[str]:
         pool = self.settings.pools.get(str(path[1])) if len(path) > 1 else None
         size = self.facts.vm_size(pool.vm_size) if pool else None
         family = self.facts.gpus[size.gpu].mig if size else ""
-        families = [family] if family else list(self.facts.families)[:3]
-        return [layout for name in families for layout in list(self.facts.families[name].layouts)[:6]]
+        return [family] if family else list(self.facts.families)[:3]
 
     def _device_classes(self, path: Path) -> list[Any] | None:
         if path == ("deviceClasses",):
@@ -144,6 +154,11 @@ class Guesses:
             return claims
         if path[-1] == "deviceClass":
             return list(names)
+        if "requests" in path[4:] and path[3] in ("config", "constraints"):
+            claim = self.settings.claims[str(path[1])].get(str(path[2])) if path[1] in self.settings.claims else None
+            own = [*(claim.requests if claim else ()), REQUEST]
+            own += [f"{REQUEST}/{name}" for name in _class_names(self.settings)]
+            return own if isinstance(path[-1], int) else [[], *([name] for name in own)]
         if "firstAvailable" in path and path[-1] == "firstAvailable":
             return [[], *([{"deviceClass": name}] for name in names)]
         if path[-2] == "firstAvailable":
@@ -230,12 +245,17 @@ def more_pools(facts: Facts, world: Mapping[str, Any], paths: Iterable[Path]) ->
             sizes.update(_one_of_each_gpu(facts))
         else:
             sizes.add(size)
-    modes = ("exclusive", "timeSlicing", "mps", "dynamicMig")
-    return {
-        f"zz{number}": {"vmSize": size, "sharing": {"mode": mode}}
-        for number, (size, mode) in enumerate((size, mode) for size in sorted(sizes) for mode in modes)
-        if mode != "dynamicMig" or ((row := facts.vm_size(size)) and row.mig)
-    }
+    sharings = [(size, sharing) for size in sorted(sizes) for sharing in _sharings(facts, size)]
+    return {f"zz{number}": {"vmSize": size, "sharing": held} for number, (size, held) in enumerate(sharings)}
+
+
+def _sharings(facts: Facts, name: str) -> list[dict[str, str]]:
+    """Every way to share that gives a device of another class."""
+    size = facts.vm_size(name)
+    family = facts.families.get(facts.gpus[size.gpu].mig) if size and size.mig else None
+    layouts = [layout for layout in family.layouts if layout.startswith("all-")] if family else []
+    plain = [{"mode": mode} for mode in ("exclusive", "timeSlicing", "mps")]
+    return [*plain, *({"mode": "mig", "layout": layout} for layout in layouts)]
 
 
 def _one_of_each_gpu(facts: Facts) -> list[str]:

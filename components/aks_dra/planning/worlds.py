@@ -17,16 +17,16 @@ from pydantic import ValidationError
 
 from aks_dra.facts import Facts
 from aks_dra.planning.cel import CompileError, compile_expression
-from aks_dra.planning.guesses import Guesses, more_pools
+from aks_dra.planning.guesses import ANY_DEVICE, Guesses, more_pools
 from aks_dra.planning.intents import problems
 from aks_dra.planning.model import Finding, Plan
 from aks_dra.planning.previous import Previous
 from aks_dra.settings import Settings
 from aks_dra.settings.mistakes import NAMESPACE, shown_path
 from aks_dra.settings.reading import Unread, put
-from aks_dra.settings.shape import Path
+from aks_dra.settings.shape import Path, annotation_at, models_of
 
-MOST = 12
+MOST = 8
 """Worlds that one plan is made for: each costs as much as the plan itself."""
 
 Key = tuple[str, str]
@@ -74,13 +74,17 @@ def certain(
     previous: Previous | None,
 ) -> tuple[Finding, ...]:
     """The findings of the plan that are there whatever stands where something could not be read."""
-    own = tuple(f for f in shown.findings if _about(f, unread) and f.code in OF_CONDITIONS)
+    about = _About(unread)
+    own = tuple(f for f in shown.findings if about(f) and f.code in OF_CONDITIONS)
+    items = any(isinstance(path[-1], int) for path in unread.paths)  # which moves those after them
+    if not items and all(about(finding) for finding in shown.findings):
+        return own
     kept: dict[Key, frozenset[Finding]] | None = None
     first: dict[Key, list[Finding]] = {}
     for world in _worlds(settings, unread, facts, shown, previous):
         found: dict[Key, list[Finding]] = {}
         for finding in plan_of(world).findings:
-            if not _about(finding, unread):
+            if not about(finding):
                 found.setdefault((finding.code, finding.path), []).append(finding)
         if kept is None:
             first = found
@@ -104,11 +108,25 @@ OF_CONDITIONS = ("CLS001", "CLS004", "CLM017")
 """What is said of conditions that say nothing: of these alone more than "cannot be read" is said."""
 
 
-def _about(finding: Finding, unread: Unread) -> bool:
-    return any(
-        finding.path == path or finding.path.startswith(f"{path}.")
-        for path in map(shown_path, (*unread.paths, *unread.meant))
-    )
+class _About:
+    """Whether a finding is at something that could not be read, or below it."""
+
+    def __init__(self, unread: Unread) -> None:
+        self.paths = {shown_path(path) for path in (*unread.paths, *unread.meant)}
+        self.below = tuple(f"{path}." for path in self.paths)
+        self.settings = [shown_path(path) for path in (*unread.paths, *unread.meant) if _is_setting(path)]
+
+    def __call__(self, finding: Finding) -> bool:
+        if finding.path in self.paths or finding.path.startswith(self.below):
+            return True
+        # Whether something changed cannot be said of a part of it.
+        holder = f"{finding.path}."
+        return finding.code.startswith("CHG") and any(path.startswith(holder) for path in self.settings)
+
+
+def _is_setting(path: Path) -> bool:
+    """Whether it may have a value at all: an unknown key has none."""
+    return annotation_at(Settings, path) is not None or not models_of(annotation_at(Settings, path[:-1]))
 
 
 def _written(path: str, values: Any) -> bool:
@@ -129,7 +147,7 @@ def _worlds(
 ) -> Iterator[Settings]:
     """The stack with the first value for everything that was not read, with the second, and so on."""
     guesses = Guesses(settings, unread.values, facts, shown, previous)
-    paths = [*unread.paths, *unread.meant]
+    paths = [path for path in (*unread.paths, *unread.meant) if _is_setting(path)]
     if unread.whole_file:
         keys = [field.alias or name for name, field in Settings.model_fields.items()]
         paths += [(key,) for key in keys if key not in unread.values]
@@ -137,17 +155,21 @@ def _worlds(
     number = min(max((len(found) for found in values.values()), default=1), MOST)
     for index in range(number):
         world = copy.deepcopy(dict(unread.values))
-        for place, (path, found) in enumerate(values.items()):
+        for path, found in values.items():
             if found:
-                put(world, path, copy.deepcopy(found[(index + place * (index > 0)) % len(found)]))
+                put(world, path, copy.deepcopy(found[index % len(found)]))
         if (read := _settings(world)) is not None:
             yield read
-    if any(path[0] in ("pools", "testPool") for path in paths):
+    if unread.whole_file or any(path[0] in ("pools", "testPool") for path in paths):
         world = copy.deepcopy(dict(unread.values))
         for path, found in values.items():
             if found:
                 put(world, path, copy.deepcopy(found[0]))
-        world["pools"] = {**world.get("pools", {}), **more_pools(facts, world, paths)}
+        more = [*paths, ("pools",)] if unread.whole_file else paths
+        world["pools"] = {**world.get("pools", {}), **more_pools(facts, world, more)}
+        if unread.whole_file:
+            classes = dict.fromkeys(guesses.wanted, ANY_DEVICE)
+            world["deviceClasses"] = {**classes, **world.get("deviceClasses", world.get("device_classes", {}))}
         if (read := _settings(world)) is not None:
             yield read
 

@@ -16,6 +16,9 @@ _NUMBERS = [1, 0, 2, 30, 1000]
 class Unset:
     """Instead of a value: the key is not there at all."""
 
+    def __deepcopy__(self, memo: object) -> Unset:
+        return self
+
 
 UNSET = Unset()
 
