@@ -33,6 +33,7 @@ class PlannedClass:
     labels: Mapping[str, str] | None = None
     driver: str = GPU_DRIVER
     profile: str = ""  # MIG profile that a class of the package is for
+    create: bool = True  # False: somebody else makes it
 
     def manifest(self) -> dict[str, Any]:
         spec: dict[str, Any] = {"selectors": [{"cel": {"expression": text}} for text in self.selectors]}
@@ -154,6 +155,7 @@ def user_classes(settings: Settings, type_of: Callable[[tuple[str, ...]], Device
                 entry.extended_resource_name or "",
                 dict(sorted(entry.labels.items())),
                 entry.driver,
+                create=entry.create,
             )
         )
     return result

@@ -86,6 +86,7 @@ class Matcher:
             found.undecided,
             found.places,
             entry.extended_resource_name,
+            entry.create,
         )
 
     def matched(self, selectors: Sequence[str]) -> Matched:

@@ -18,6 +18,7 @@ from aks_dra.resources import kinds
 from aks_dra.resources.access import required_provider
 
 PACKAGE = "aks-dra:index"
+DEVICE_CLASS = "DeviceClass"
 # Helm's own wait comes first and has the better text; the engine only has to be more patient than it.
 _SLACK_MINUTES = 5
 
@@ -38,6 +39,7 @@ class Part(pulumi.ComponentResource):
         objects: Sequence[PlannedObject] = (),
         after: Mapping[str, pulumi.Resource] | None = None,
         cluster: pulumi.Resource | None = None,
+        before_classes: pulumi.ResourceHook | None = None,
     ) -> None:
         super().__init__(f"{PACKAGE}:{type(self).__name__}", name, None, opts)
         self.plan = plan
@@ -46,6 +48,7 @@ class Part(pulumi.ComponentResource):
         self._after = dict(after or {})
         self._waits_for = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
         self._cluster = cluster
+        self._before_classes = before_classes
         if releases or objects:
             self._provider = required_provider(self)
             self._register_in_order({release.key: release for release in releases}, {o.key: o for o in objects})
@@ -82,6 +85,8 @@ class Part(pulumi.ComponentResource):
         if planned.timeout_seconds:
             limit = f"{planned.timeout_seconds}s"
             opts.custom_timeouts = pulumi.CustomTimeouts(create=limit, update=limit)
+        if planned.kind == DEVICE_CLASS:
+            self._ask_first(opts)
         return kinds.register(f"{self._name_prefix}-{planned.key}", planned, opts)
 
     def _release(self, planned: PlannedRelease, opts: pulumi.ResourceOptions) -> pulumi.Resource:
@@ -89,6 +94,8 @@ class Part(pulumi.ComponentResource):
 
         minutes = f"{planned.timeout_seconds // 60 + _SLACK_MINUTES}m"
         opts.custom_timeouts = pulumi.CustomTimeouts(create=minutes, update=minutes, delete=minutes)
+        if any(planned.key in entry.after for entry in self.plan.objects if entry.kind == DEVICE_CLASS):
+            self._ask_first(opts)  # it brings NVIDIA's own classes
         release: pulumi.Resource = Release(
             f"{self._name_prefix}-{planned.key}",
             name=planned.name,
@@ -103,6 +110,10 @@ class Part(pulumi.ComponentResource):
             opts=opts,
         )
         return release
+
+    def _ask_first(self, opts: pulumi.ResourceOptions) -> None:
+        if self._before_classes is not None:
+            opts.hooks = pulumi.ResourceHookBinding(before_create=[self._before_classes])
 
 
 def needed_by_release(plan: Plan, release: PlannedRelease) -> tuple[str, ...]:
