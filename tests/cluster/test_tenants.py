@@ -144,6 +144,9 @@ def test_a_namespace_without_a_list_may_use_no_gpu_class(tenants: Tenants) -> No
 
 def test_what_is_allowed_passes_and_so_do_other_drivers_and_the_test_pool(tenants: Tenants) -> None:
     assert tenants.claim(exactly("t4"), ranked("small", "t4")) == ""
+    assert tenants.create(CLAIM, {"devices": {}}) == ""
+    assert tenants.create(CLAIM, {}) == ""
+    assert tenants.create(TEMPLATE, {"spec": {}}) == ""
     assert tenants.create(TEMPLATE, {"spec": claim_of(exactly("small"))}) == ""
     assert tenants.claim(exactly("fpga")) == ""
     assert tenants.claim(exactly("fpga"), which="none") == ""
@@ -326,7 +329,10 @@ def test_the_api_server_itself_lets_nothing_name_a_class_after_its_creation(tena
     ):
         content = "merge-patch" if "resource.k8s.io" in path else "strategic-merge-patch"
         assert answer in tenants.ask("PATCH", path, body, f"application/{content}+json"), path
-    whole = {**pod_of("cpu"), "resources": {"limits": {resource: "1"}}}
-    assert "may not use deviceclass.resource.kubernetes.io/h300" in tenants.create(POD, whole) or (
-        "Unsupported value" in tenants.create(POD, whole)
-    )
+
+
+def test_the_api_server_itself_takes_no_extended_resources_of_a_whole_pod(tenants: Tenants) -> None:
+    whole = {**pod_of("cpu"), "resources": {"limits": {"deviceclass.resource.kubernetes.io/t4": "1"}}}
+    refusal = tenants.create(POD, whole)
+    assert refusal.startswith("422 ")
+    assert 'Unsupported value: "deviceclass.resource.kubernetes.io/t4"' in refusal

@@ -59,11 +59,10 @@ ADMIN = (
     "variables.requests.filter(request, has(request.exactly) && has(request.exactly.adminAccess)"
     " && request.exactly.adminAccess && !(request.exactly.deviceClassName in variables.others))"
 )
-# What a pod's containers ask for, and the pod as a whole.
+# Kubernetes itself refuses extended resources of ephemeral containers and of the pod as a whole.
 ASKING = (
     "(object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : []))"
     ".filter(container, has(container.resources)).map(container, container.resources)"
-    " + (has(object.spec.resources) ? [object.spec.resources] : [])"
 )
 # A request is mostly its limit once more, by default.
 RESOURCES = (
@@ -172,10 +171,12 @@ def tenant_objects(settings: Settings, classes: Iterable[PlannedClass]) -> list[
 
 def _on_requests(spec: str, others: tuple[str, ...], admin: list[str]) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Variables and validations for the requests of a claim or a template."""
+    listed = f"{spec}.devices.requests"
     variables = {
         "others": cel_list(others),
         "allowed": ALLOWED,
-        "requests": f"has({spec}.devices.requests) ? {spec}.devices.requests : []",
+        # a claim without requests has null there
+        "requests": f"has({listed}) && dyn({listed}) != null ? {listed} : []",
         "named": NAMED,
         "refused": REFUSED,
         "admin": ADMIN,
@@ -195,7 +196,7 @@ def _on_requests(spec: str, others: tuple[str, ...], admin: list[str]) -> tuple[
 
 
 def _on_pods(others: tuple[str, ...], resources: Mapping[str, str]) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """The same for a pod's extended resources. Ephemeral containers may not have any.
+    """The same for a pod's extended resources.
 
     Resources that no class of a GPU serves count as those of a class without a name, which is nobody's to refuse.
     """

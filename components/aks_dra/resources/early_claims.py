@@ -30,6 +30,7 @@ from aks_dra.planning.classes import CHART_CLASSES
 from aks_dra.planning.extended import IMPLICIT
 from aks_dra.planning.model import Plan
 from aks_dra.planning.tenants import POLICY
+from aks_dra.resources.args import Args, plan_of
 
 DRA = "/apis/resource.k8s.io/v1"
 CLASSES = f"{DRA}/deviceclasses"
@@ -72,11 +73,11 @@ class EarlyClaims:
     def __init__(
         self,
         name: str,
-        plan: Plan,
+        args: Args,
         kubeconfig: pulumi.Output[str] | None,
         parent: pulumi.Resource | None = None,
     ) -> None:
-        self._plan, self._kubeconfig, self._parent = plan, kubeconfig, parent
+        self._plan, self._kubeconfig, self._parent = plan_of(args), kubeconfig, parent
         self._asked: asyncio.Task[None] | None = None
         self.hook: pulumi.ResourceHook | None = None
         if kubeconfig is not None and monitor_supports_feature(resource_pb2.RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS):
