@@ -25,6 +25,7 @@ aks-dra:pools:
 aks-dra:testPool: {{enabled: true, namespace: {name}-pool}}
 aks-dra:deviceClasses:
   fpga: {{driver: fpga.example.com, cel: ["true"]}}
+  somebody-elses: {{driver: npu.example.com, create: false}}
   small: {{require: {{memory: "<=20Gi"}}, extendedResourceName: example.com/small-gpu}}
 aks-dra:namespaces:
   {name}: {{allow: [t4, small], quota: {{t4: 2, small: 1}}, labels: {{tenants: {name}}}}}
@@ -48,16 +49,16 @@ class Tenants:
         group = "/api/v1" if kind == POD else "/apis/resource.k8s.io/v1"
         query = "" if really else "?dryRun=All"
         metadata = more or {"generateName": "x-"}
+        path = f"{group}/namespaces/{self.namespace(which)}/{kind}{query}"
+        return self.ask("POST", path, {"metadata": metadata, "spec": spec})
+
+    def ask(self, method: str, path: str, body: dict[str, Any], content: str = "application/json") -> str:
         api = self.cluster.api
-        answer = api.client.call_api(
-            "POST",
-            f"{api.server}{group}/namespaces/{self.namespace(which)}/{kind}{query}",
-            {"Authorization": api.token, "Accept": "application/json", "Content-Type": "application/json"},
-            {"metadata": metadata, "spec": spec},
-        )
+        headers = {"Authorization": api.token, "Accept": "application/json", "Content-Type": content}
+        answer = api.client.call_api(method, f"{api.server}{path}", headers, body)
         if answer.status >= 300:
-            content: bytes = answer.read()  # type: ignore[no-untyped-call]
-            return f"{answer.status} {json.loads(content)['message']}"
+            text: bytes = answer.read()  # type: ignore[no-untyped-call]
+            return f"{answer.status} {json.loads(text)['message']}"
         return ""
 
     def claim(self, *requests: dict[str, Any], which: str = "", **more: Any) -> str:
@@ -122,8 +123,8 @@ def test_classes_outside_of_the_list_are_refused_wherever_they_are_named(tenants
         assert refusal.startswith("403 "), refusal
         assert f"ValidatingAdmissionPolicy 'aks-dra-device-classes-{kind}'" in refusal
         assert refusal.endswith(f"denied request: namespace {name} {text(kind, 'gpu.nvidia.com')}"), refusal
-    both = tenants.claim(exactly("mig.nvidia.com"), ranked("h100-nvl", "t4"))
-    assert both.endswith(f"namespace {name} {text('claims', 'h100-nvl, mig.nvidia.com')}")
+    both = tenants.claim(exactly("mig.nvidia.com"), ranked("h100-nvl", "t4", "gpu.nvidia.com"))
+    assert both.endswith(f"namespace {name} {text('claims', 'mig.nvidia.com, h100-nvl, gpu.nvidia.com')}")
     assert tenants.claim(exactly("aks-dra-legacy-requests")).startswith("403 ")
     # What the scheduler writes on its own claims is no way in.
     mark: dict[str, Any] = {
@@ -143,10 +144,15 @@ def test_a_namespace_without_a_list_may_use_no_gpu_class(tenants: Tenants) -> No
 
 def test_what_is_allowed_passes_and_so_do_other_drivers_and_the_test_pool(tenants: Tenants) -> None:
     assert tenants.claim(exactly("t4"), ranked("small", "t4")) == ""
+    assert tenants.create(CLAIM, {"devices": {}}) == ""
+    assert tenants.create(CLAIM, {}) == ""
+    assert tenants.create(TEMPLATE, {"spec": {}}) == ""
     assert tenants.create(TEMPLATE, {"spec": claim_of(exactly("small"))}) == ""
     assert tenants.claim(exactly("fpga")) == ""
     assert tenants.claim(exactly("fpga"), which="none") == ""
     assert tenants.claim(exactly("somebody-elses"), which="none") == ""
+    assert tenants.claim(ranked("somebody-elses", "compute-domain-default-channel.nvidia.com"), which="none") == ""
+    assert tenants.create(POD, pod_of("deviceclass.resource.kubernetes.io/somebody-elses"), "none") == ""
     assert tenants.claim(exactly("gpu.nvidia.com"), which="pool") == ""
     assert tenants.create(POD, pod_of("cpu")) == ""
     assert tenants.create(POD, pod_of("example.com/other")) == ""
@@ -214,6 +220,9 @@ def test_admin_access_needs_the_stack_and_not_only_the_label(tenants: Tenants) -
         f"namespace {tenants.namespace('none')} may not ask for admin access to device class gpu.nvidia.com"
     )
     assert tenants.claim(exactly("fpga", adminAccess=True), which="none") == ""
+    assert "may not ask for admin access to device class h300" in tenants.claim(
+        exactly("h300", adminAccess=True), which="none"
+    )
 
 
 def test_a_quota_refuses_what_is_too_much(tenants: Tenants) -> None:
@@ -248,3 +257,82 @@ def test_the_api_server_itself_takes_no_resources_of_ephemeral_containers(tenant
     with pytest.raises(ApiException) as refused:
         cluster.api.call("PATCH", path, body, "application/strategic-merge-patch+json")
     assert "cannot be set for an Ephemeral Container" in str(refused.value)
+
+
+@pytest.mark.parametrize("which", ["", "none"])
+def test_a_class_that_does_not_exist_yet_is_refused_in_every_way_to_name_it(tenants: Tenants, which: str) -> None:
+    """Or the claim would be there, accepted, on the day the class comes."""
+    may = "it may use none" if which else "it may use small, t4"
+    resource = "deviceclass.resource.kubernetes.io/h300"
+    by_request = pod_of("cpu")
+    by_request["containers"][1]["resources"] = {"limits": {resource: "1"}, "requests": {resource: "1"}}
+    for kind, spec in (
+        (CLAIM, claim_of(exactly("h300"))),
+        (CLAIM, claim_of(ranked("h300"))),
+        (TEMPLATE, {"spec": claim_of(exactly("h300"))}),
+        (TEMPLATE, {"spec": claim_of(ranked("h300"))}),
+        (POD, pod_of(resource)),
+        (POD, pod_of(resource, "initContainers")),
+        (POD, by_request),
+    ):
+        refusal = tenants.create(kind, spec, which)
+        assert refusal.startswith("403 "), (kind, spec, refusal)
+        assert f"device class h300 ({may}; annotation" in refusal
+
+
+def test_a_pod_that_waits_for_a_resource_name_gets_no_class_that_comes_with_it_later(tenants: Tenants) -> None:
+    """No policy can know the name beforehand; the scheduler's own claim names the class, and is refused."""
+    cluster = tenants.cluster
+    resource = f"example.com/{cluster.namespace}"
+    spec = {**pod_of(resource), "nodeSelector": {"test": cluster.namespace}}
+    cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec})
+    later = f"{cluster.namespace}-later"
+    selectors = [{"cel": {"expression": "device.driver == 'gpu.nvidia.com'"}}]
+    cluster.apply(
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "DeviceClass",
+            "metadata": {"name": later},
+            "spec": {"selectors": selectors, "extendedResourceName": resource},
+        }
+    )
+    make_node(cluster, "t4", "Standard_NC4as_T4_v3")
+    cluster.apply(installed.dra_plugin("/", {"test": cluster.namespace}))
+
+    def refusal() -> str:
+        events = cluster.api.call("GET", f"/api/v1/namespaces/{cluster.namespace}/events")["items"]
+        return next((e["message"] for e in events if f"may not use device class {later}" in e.get("message", "")), "")
+
+    assert "aks-dra-device-classes-claims" in cluster.until(refusal, "the scheduler says why")
+    assert cluster.get("Pod", "p")["status"]["phase"] == "Pending"
+
+
+def test_the_api_server_itself_lets_nothing_name_a_class_after_its_creation(tenants: Tenants) -> None:
+    """So the policies need not look at updates, which are mostly the system's."""
+    cluster = tenants.cluster
+    resource = "deviceclass.resource.kubernetes.io/h300"
+    group = {"apiVersion": "resource.k8s.io/v1", "metadata": {"name": "x"}}
+    cluster.apply({**group, "kind": "ResourceClaim", "spec": claim_of(exactly("t4"))})
+    cluster.apply({**group, "kind": "ResourceClaimTemplate", "spec": {"spec": claim_of(exactly("t4"))}})
+    cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": pod_of("cpu")})
+    pod_spec = {"spec": {"containers": [{"name": "asks", "resources": {"limits": {"cpu": "1", resource: "1"}}}]}}
+    at = f"namespaces/{cluster.namespace}"
+    for path, body, answer in (
+        (f"/apis/resource.k8s.io/v1/{at}/resourceclaims/x", {"spec": claim_of(exactly("h300"))}, "immutable"),
+        (
+            f"/apis/resource.k8s.io/v1/{at}/resourceclaimtemplates/x",
+            {"spec": {"spec": claim_of(exactly("h300"))}},
+            "immutable",
+        ),
+        (f"/api/v1/{at}/pods/x", pod_spec, "pod updates may not change fields other than"),
+        (f"/api/v1/{at}/pods/x/resize", pod_spec, "only cpu and memory resources are mutable"),
+    ):
+        content = "merge-patch" if "resource.k8s.io" in path else "strategic-merge-patch"
+        assert answer in tenants.ask("PATCH", path, body, f"application/{content}+json"), path
+
+
+def test_the_api_server_itself_takes_no_extended_resources_of_a_whole_pod(tenants: Tenants) -> None:
+    whole = {**pod_of("cpu"), "resources": {"limits": {"deviceclass.resource.kubernetes.io/t4": "1"}}}
+    refusal = tenants.create(POD, whole)
+    assert refusal.startswith("422 ")
+    assert 'Unsupported value: "deviceclass.resource.kubernetes.io/t4"' in refusal

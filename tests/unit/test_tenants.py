@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aks_dra.planning import Plan
+from aks_dra.planning.previous import previous_of
 from aks_dra.planning.tenants import ALLOWED
 from tests.unit.planning_help import planned
 from tests.unit.tenants_help import FPGA, POOLS
@@ -39,9 +40,7 @@ def test_the_policy_on_claims(tmp_path: Path) -> None:
     topics = ("claims", "templates", "pods")
     assert list(policies) == [key for topic in topics for key in (f"policy-{topic}", f"policy-binding-{topic}")]
     claims = policies["policy-claims"]
-    governed = (
-        "['aks-dra-legacy-requests', 'gpu.nvidia.com', 'h100-nvl', 'mig.nvidia.com', 't4', 'vfio.gpu.nvidia.com']"
-    )
+    others = "['compute-domain-daemon.nvidia.com', 'compute-domain-default-channel.nvidia.com', 'fpga']"
     use = (
         "'namespace ' + request.namespace + ' may not use device class ' + variables.refused.join(', ') + ' (it may "
         "use ' + (size(variables.allowed) == 0 ? 'none' : variables.allowed.join(', ')) + '; annotation "
@@ -52,10 +51,11 @@ def test_the_policy_on_claims(tmp_path: Path) -> None:
         "variables.admin.map(request, request.exactly.deviceClassName).join(', ')"
     )
     shown = variables(claims)
-    assert shown.pop("governed") == governed
+    assert shown.pop("others") == others
     assert shown.pop("allowed") == ALLOWED
-    assert shown.pop("requests") == "has(object.spec.devices.requests) ? object.spec.devices.requests : []"
-    assert set(shown) == {"refused", "admin"}
+    listed = "object.spec.devices.requests"
+    assert shown.pop("requests") == f"has({listed}) && dyn({listed}) != null ? {listed} : []"
+    assert set(shown) == {"named", "refused", "admin"}
     del claims["spec"]["variables"]
     assert claims == {
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -111,20 +111,51 @@ def test_templates_are_looked_at_one_level_deeper_and_pods_by_resource(tmp_path:
     plan = planned(tmp_path, POOLS + classes + "aks-dra:namespaces: {ml: {allow: [t4]}}")
     policies = objects(plan, "policy")
     templates, pods = policies["policy-templates"], policies["policy-pods"]
-    assert variables(templates)["requests"] == (
-        "has(object.spec.spec.devices.requests) ? object.spec.spec.devices.requests : []"
-    )
+    assert variables(templates)["requests"].endswith(" ? object.spec.spec.devices.requests : []")
     assert templates["spec"]["matchConstraints"]["resourceRules"][0]["resources"] == ["resourceclaimtemplates"]
     rule = pods["spec"]["matchConstraints"]["resourceRules"][0]
     assert (rule["apiGroups"], rule["resources"], rule["operations"]) == ([""], ["pods"], ["CREATE"])
-    prefix = "deviceclass.resource.kubernetes.io"
-    assert variables(pods)["resources"] == (
-        f"{{'{prefix}/aks-dra-legacy-requests': 'aks-dra-legacy-requests', "
-        f"'{prefix}/gpu.nvidia.com': 'gpu.nvidia.com', "
-        f"'{prefix}/h100-nvl': 'h100-nvl', '{prefix}/mig.nvidia.com': 'mig.nvidia.com', '{prefix}/small': 'small', "
-        f"'{prefix}/t4': 't4', '{prefix}/vfio.gpu.nvidia.com': 'vfio.gpu.nvidia.com', "
-        "'example.com/small': 'small', 'nvidia.com/gpu': 'aks-dra-legacy-requests'}"
+    assert variables(pods)["classes"] == "{'example.com/small': 'small', 'nvidia.com/gpu': 'aks-dra-legacy-requests'}"
+
+
+def test_a_further_class_changes_no_policy(tmp_path: Path) -> None:
+    """So that there is no moment in which the class is there and its policy is not."""
+    lists = "aks-dra:namespaces: {ml: {allow: [t4]}}"
+    before, after = (
+        objects(planned(tmp_path, f"aks-dra:pools: {{t4: {{vmSize: Standard_NC4as_T4_v3}}{more}}}\n" + lists), "policy")
+        for more in ("", ", h100: {vmSize: Standard_NC40ads_H100_v5}")
     )
+    assert before == after
+
+
+def test_classes_come_after_the_policies(tmp_path: Path) -> None:
+    plan = planned(tmp_path, POOLS + "aks-dra:namespaces: {ml: {allow: [t4]}}")
+    policies = {entry.key for entry in plan.objects if entry.key.startswith("policy-")}
+    assert len(policies) == 6
+    classes = [entry for entry in plan.objects if entry.kind == "DeviceClass"]
+    assert {entry.manifest["metadata"]["name"] for entry in classes} == {"t4", "h100-nvl", "aks-dra-legacy-requests"}
+    assert all(policies <= set(entry.after) for entry in classes)
+
+
+def test_a_class_that_somebody_else_makes(tmp_path: Path) -> None:
+    """It is known to claims and lists, it is not registered, and of another driver it is everybody's."""
+    body = (
+        "aks-dra:deviceClasses:\n"
+        "  npu: {driver: npu.example.com, create: false}\n"
+        "  theirs: {require: {memory: '>=20Gi'}, create: false}\n"
+        "aks-dra:claims: {ml: {a: {deviceClass: theirs}, b: {deviceClass: npu}}, no: {b: {deviceClass: npu}}}\n"
+        "aks-dra:namespaces: {ml: {allow: [t4, theirs]}}"
+    )
+    plan = planned(tmp_path, POOLS + body)
+    assert [f.code for f in plan.findings if f.code[:3] in ("TEN", "CLM", "CLS")] == []
+    assert "deviceclass-t4" in objects(plan, "deviceclass-")
+    assert not {"deviceclass-npu", "deviceclass-theirs"} & set(objects(plan, "deviceclass-"))
+    made_by = {match.device_class: match.made_by for match in plan.matches if match.origin == "user"}
+    assert made_by == {"npu": "elsewhere", "theirs": "elsewhere"}
+    others = variables(objects(plan, "policy-claims")["policy-claims"])["others"]
+    assert "'npu'" in others
+    assert "'theirs'" not in others
+    assert not {"npu", "theirs"} & set(previous_of(plan).classes)
 
 
 def test_pods_for_the_device_plugin_are_not_governed(tmp_path: Path) -> None:
@@ -133,7 +164,7 @@ def test_pods_for_the_device_plugin_are_not_governed(tmp_path: Path) -> None:
         "allocation: devicePlugin}}\n"
     )
     plan = planned(tmp_path, pools + "aks-dra:namespaces: {ml: {allow: [t4]}}")
-    assert "'nvidia.com/gpu'" not in variables(objects(plan, "policy-pods")["policy-pods"])["resources"]
+    assert "'nvidia.com/gpu'" not in variables(objects(plan, "policy-pods")["policy-pods"])["classes"]
 
 
 def test_the_list_is_an_annotation_and_an_empty_one_is_a_list(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ from aks_dra.planning.previous import Previous
 from aks_dra.planning.releases import dra_release, plan_releases
 from aks_dra.planning.smoke import smoke_objects
 from aks_dra.planning.snapshot import Snapshot
-from aks_dra.planning.tenants import quota_manifest, tenant_objects
+from aks_dra.planning.tenants import quota_manifest, tenancy, tenant_objects
 from aks_dra.planning.worlds import certain, whole_unread
 from aks_dra.settings import ClaimSettings, Settings
 from aks_dra.settings.reading import Unread
@@ -157,6 +157,7 @@ def _planned(
         matches=matches,
         legacy_match=matcher.match(legacy_classes[0]) if legacy_classes else None,
         claims=tuple(claim_matches.planned(shape) for shape in shapes),
+        tenancy=tenancy(settings, [*own, *legacy_classes]),
     )
     context = Context(settings, facts, partial, own, matcher, today, snapshot, shapes, claim_matches, previous)
     return replace(partial, findings=tuple(run_checks(context)))
@@ -195,17 +196,21 @@ def _objects(
     if layouts := mig_layouts_config_map(facts, partitioned):
         objects.append(PlannedObject("configmap-mig-layouts", layouts))
     after = (dra_release(settings),) if any(pool.allocation == "dra" for pool in pools) else ()
+    policies = tenant_objects(settings, classes)
+    bound_first = tuple(entry.key for entry in policies)  # or a class is there before it is refused
     for entry in classes:
+        if not entry.create:
+            continue
         bound = after if entry.name == names.LEGACY_CLASS else ()
-        objects.append(PlannedObject(f"deviceclass-{entry.name}", entry.manifest(), after=after, replace_with=bound))
+        before = (*after, *bound_first)
+        objects.append(PlannedObject(f"deviceclass-{entry.name}", entry.manifest(), after=before, replace_with=bound))
     for shape, manifest in claims:
         objects.append(PlannedObject(f"claim-{shape.namespace}-{shape.name}", manifest, after=after))
     for namespace, wanted in sorted(settings.namespaces.items()):
         if wanted.quota:
             quota = quota_manifest(namespace, wanted.quota, minor(version) >= (1, 36))
             objects.append(PlannedObject(f"quota-{namespace}", quota, after=after))
-    objects += tenant_objects(settings, classes)
-    return objects
+    return [*objects, *policies]
 
 
 def sorted_findings(findings: Iterable[Finding], settings: Settings) -> tuple[Finding, ...]:

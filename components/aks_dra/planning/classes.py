@@ -34,6 +34,7 @@ class PlannedClass:
     driver: str = GPU_DRIVER
     profile: str = ""  # MIG profile that a class of the package is for
     unread: bool = False  # a condition cannot be read: it matches nothing, and nobody knows what it was to match
+    create: bool = True  # False: somebody else makes it
 
     def manifest(self) -> dict[str, Any]:
         spec: dict[str, Any] = {"selectors": [{"cel": {"expression": text}} for text in self.selectors]}
@@ -157,6 +158,7 @@ def user_classes(settings: Settings, type_of: Callable[[tuple[str, ...]], Device
                 dict(sorted(entry.labels.items())),
                 entry.driver,
                 unread=bool(wrong),
+                create=entry.create,
             )
         )
     return result

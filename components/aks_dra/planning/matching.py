@@ -86,7 +86,8 @@ class Matcher:
             found.undecided,
             found.places,
             entry.extended_resource_name,
-            entry.unread or self.unreadable(entry.selectors),
+            unknown=entry.unread or self.unreadable(entry.selectors),
+            create=entry.create,
         )
 
     def unreadable(self, selectors: Sequence[str]) -> bool:

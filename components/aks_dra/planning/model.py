@@ -165,7 +165,7 @@ class PlannedRelease:
 
 @dataclass(frozen=True)
 class PlannedObject:
-    """One Kubernetes object, whole, without empty lists or maps. `after` names releases that come first."""
+    """One Kubernetes object, whole, without empty lists or maps. `after` has keys of releases and objects before it."""
 
     key: str  # logical name, unique: deviceclass-t4, claim-ml-a100-or-t4 …
     manifest: Mapping[str, Any]
@@ -196,6 +196,11 @@ class ClassMatch:
     places: Mapping[str, int] = field(default_factory=dict)
     extended_resource: str = ""
     unknown: bool = False  # one of its conditions cannot be read, so nothing is known of what it matches
+    create: bool = True  # False: the stack file knows it, and somebody else makes it
+
+    @property
+    def made_by(self) -> str:
+        return self.origin if self.create else "elsewhere"
 
     @property
     def resource_served_by(self) -> Literal["dra", "devicePlugin", ""]:
@@ -236,6 +241,19 @@ class PlannedClaim:
 
 
 @dataclass(frozen=True)
+class Tenancy:
+    """Which namespaces may use which device class, as the policies have it.
+
+    `resources` are the extended resources that are not named after their class: name to class.
+    """
+
+    in_force: bool = False  # whether there are policies at all
+    exempt: tuple[str, ...] = ()  # namespaces that no policy looks at
+    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    resources: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Plan:
     """Everything. See the parts."""
 
@@ -250,6 +268,7 @@ class Plan:
     matches: tuple[ClassMatch, ...] = ()
     legacy_match: ClassMatch | None = None  # the class that decides who serves nvidia.com/gpu, where there is one
     claims: tuple[PlannedClaim, ...] = ()
+    tenancy: Tenancy = field(default=Tenancy())
     findings: tuple[Finding, ...] = field(default=())
     incomplete: tuple[str, ...] = ()  # paths of what could not be read, and is left out here
 

@@ -84,6 +84,8 @@ def known_classes(plan: Plan, further: Iterable[Mapping[str, Any]] = ()) -> dict
         for match in plan.matches
         if match.origin == "chart"
     }
+    elsewhere = (match for match in plan.matches if not match.create)
+    found |= {m.device_class: KnownClass(m.device_class, m.selectors, m.extended_resource) for m in elsewhere}
     planned = [dict(entry.manifest) for entry in plan.objects if entry.kind == "DeviceClass"]
     for rank, manifests in enumerate((planned, further), 1):
         for manifest in manifests:

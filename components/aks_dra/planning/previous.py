@@ -99,6 +99,7 @@ def previous_of(plan: Plan) -> Previous:
         classes={
             match.device_class: PreviousClass(match.origin, match.selectors, tuple(sorted(match.pools)))
             for match in plan.matches
+            if match.create
         },
         claims=_claims(plan),
         namespaces=tuple(sorted(entry.manifest["metadata"]["name"] for entry in plan.namespaces if not entry.patch)),

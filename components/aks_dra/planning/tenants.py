@@ -5,6 +5,10 @@ Nobody may be kept from a DeviceClass by RBAC: a claim names it in plain text, a
 (`exactly` and every alternative of `firstAvailable`) and, for extended resources, in pods. What a namespace may use is
 an annotation of the namespace, so that a new tenant changes no policy.
 
+Every class is refused that is neither in the namespace's list nor known as another driver's, whether or not it exists:
+a claim that names a class before it comes would get its devices on the day it does. So the policies name no class of
+a GPU, and stay as they are when one is added.
+
 The scheduler's own claims for extended resources are checked like any other. Nothing tells them from a user's
 claim but their author, whose name on AKS is not known, and an annotation that anybody may write. The policy on pods
 asks for the very class that the scheduler will name, so what passes it passes here too.
@@ -16,9 +20,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aks_dra.planning import names
-from aks_dra.planning.classes import CHART_CLASSES, PlannedClass
+from aks_dra.planning.classes import CHART_CLASSES, COMPUTE_DOMAIN_CLASSES, PlannedClass
 from aks_dra.planning.devices import GPU_DRIVER
-from aks_dra.planning.model import PlannedObject
+from aks_dra.planning.extended import IMPLICIT
+from aks_dra.planning.model import PlannedObject, Tenancy
 from aks_dra.settings import Settings
 
 SYSTEM_NAMESPACES = (
@@ -34,7 +39,6 @@ SYSTEM_NAMESPACES = (
 )
 """Namespaces of Kubernetes and of AKS's own add-ons: no policy looks at them."""
 
-IMPLICIT_RESOURCE = "deviceclass.resource.kubernetes.io/"
 POLICY = "aks-dra-device-classes"
 
 ALLOWED = (
@@ -42,22 +46,38 @@ ALLOWED = (
     f" ? namespaceObject.metadata.annotations['{names.ALLOWED_CLASSES}'].split(',').map(name, name.trim()) : []"
 )
 # Requests that look at devices without taking them are another right, and another validation.
+NAMED = (
+    "variables.requests.map(request, (has(request.exactly)"
+    " && !(has(request.exactly.adminAccess) && request.exactly.adminAccess) ? [request.exactly.deviceClassName] : [])"
+    " + (has(request.firstAvailable) ? request.firstAvailable.map(choice, choice.deviceClassName) : []))"
+)
 REFUSED = (
-    "variables.governed.filter(name, !(name in variables.allowed) && variables.requests.exists(request,"
-    " (has(request.exactly) && request.exactly.deviceClassName == name"
-    " && !(has(request.exactly.adminAccess) && request.exactly.adminAccess))"
-    " || (has(request.firstAvailable) && request.firstAvailable.exists(choice, choice.deviceClassName == name))))"
+    "variables.named.map(names, names.filter(name, !(name in variables.others) && !(name in variables.allowed)))"
+    ".filter(names, size(names) > 0).map(names, names.join(', '))"
 )
 ADMIN = (
     "variables.requests.filter(request, has(request.exactly) && has(request.exactly.adminAccess)"
-    " && request.exactly.adminAccess && request.exactly.deviceClassName in variables.governed)"
+    " && request.exactly.adminAccess && !(request.exactly.deviceClassName in variables.others))"
 )
-CONTAINERS = "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])"
+# Kubernetes itself refuses extended resources of ephemeral containers and of the pod as a whole.
+ASKING = (
+    "(object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : []))"
+    ".filter(container, has(container.resources)).map(container, container.resources)"
+)
+# A request is mostly its limit once more, by default.
+RESOURCES = (
+    "variables.asking.map(part, (has(part.limits) ? part.limits.map(name, name) : [])"
+    " + (has(part.requests) ? part.requests.map(name, !(has(part.limits) && name in part.limits), name) : []))"
+)
+CLASS_OF = (
+    f"(name.startsWith('{IMPLICIT}') ? name.substring({len(IMPLICIT)})"
+    " : name in variables.classes ? variables.classes[name] : '')"
+)
 REFUSED_RESOURCES = (
-    "variables.resources.filter(name, !(variables.resources[name] in variables.allowed)"
-    " && variables.containers.exists(container, has(container.resources)"
-    " && ((has(container.resources.limits) && name in container.resources.limits)"
-    " || (has(container.resources.requests) && name in container.resources.requests))))"
+    "variables.resources.map(names, names.filter(name, "
+    f"!({CLASS_OF} in variables.others) && !({CLASS_OF} in variables.allowed))"
+    f".map(name, name + ' of device class ' + {CLASS_OF}))"
+    ".filter(names, size(names) > 0).map(names, names.join(', '))"
 )
 MAY_USE = (
     "' (it may use ' + (size(variables.allowed) == 0 ? 'none' : variables.allowed.join(', '))"
@@ -71,17 +91,23 @@ def governs(settings: Settings) -> bool:
 
 
 def may_use(settings: Settings, namespace: str, device_class: str) -> bool:
-    """Whether no policy keeps a namespace from a governed class."""
-    if not governs(settings) or namespace in exempt_namespaces(settings):
+    """Whether no policy keeps a namespace from a class."""
+    if not governs(settings) or namespace in exempt_namespaces(settings) or device_class in other_classes(settings):
         return True
     entry = settings.namespaces.get(namespace)
     return entry is not None and device_class in (entry.allow or ())
 
 
+def other_classes(settings: Settings) -> tuple[str, ...]:
+    """Classes of other drivers, which every namespace may use: the stack file's, and the DRA chart's channels."""
+    declared = {name for name, entry in settings.device_classes.items() if entry.driver != GPU_DRIVER}
+    return tuple(sorted({*declared, *COMPUTE_DOMAIN_CLASSES}))
+
+
 def governed_classes(settings: Settings, planned: Iterable[str]) -> tuple[str, ...]:
-    """The planned classes and the chart's, without those of other drivers."""
-    others = {name for name, entry in settings.device_classes.items() if entry.driver != GPU_DRIVER}
-    return tuple(sorted(({*planned} | {entry.name for entry in CHART_CLASSES}) - others))
+    """The classes that a list may name: the planned ones, the stack file's and the chart's, without other drivers'."""
+    known = {*planned, *settings.device_classes, *(entry.name for entry in CHART_CLASSES)}
+    return tuple(sorted(known - set(other_classes(settings))))
 
 
 def exempt_namespaces(settings: Settings) -> tuple[str, ...]:
@@ -92,13 +118,21 @@ def exempt_namespaces(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def governed_resources(governed: Iterable[str], classes: Iterable[PlannedClass]) -> dict[str, str]:
-    """Extended resource to the class that serves it. A class whose selector is `false` serves nobody."""
-    resources = {IMPLICIT_RESOURCE + name: name for name in governed}
-    for entry in classes:
-        if entry.extended_resource_name and entry.name in set(governed) and entry.selectors != ("false",):
-            resources[entry.extended_resource_name] = entry.name
-    return dict(sorted(resources.items()))
+def served_resources(settings: Settings, classes: Iterable[PlannedClass]) -> dict[str, str]:
+    """Extended resource to the GPU class that serves it. A class whose selector is `false` serves nobody."""
+    others = set(other_classes(settings))
+    found = {
+        entry.extended_resource_name: entry.name
+        for entry in classes
+        if entry.extended_resource_name and entry.name not in others and entry.selectors != ("false",)
+    }
+    return dict(sorted(found.items()))
+
+
+def tenancy(settings: Settings, classes: Iterable[PlannedClass]) -> Tenancy:
+    """What the policies go by, for those who compare a cluster with it."""
+    lists = {name: tuple(entry.allow) for name, entry in settings.namespaces.items() if entry.allow is not None}
+    return Tenancy(governs(settings), exempt_namespaces(settings), lists, served_resources(settings, classes))
 
 
 def namespace_annotations(allow: tuple[str, ...] | None) -> dict[str, str]:
@@ -110,7 +144,7 @@ def quota_manifest(namespace: str, quota: Mapping[str, int], extended_resources:
     so that a pod too many is refused and does not stay Pending."""
     hard = {f"{name}.deviceclass.resource.k8s.io/devices": str(count) for name, count in quota.items()}
     if extended_resources:
-        hard |= {f"requests.{IMPLICIT_RESOURCE}{name}": str(count) for name, count in quota.items()}
+        hard |= {f"requests.{IMPLICIT}{name}": str(count) for name, count in quota.items()}
     return {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
@@ -123,27 +157,27 @@ def tenant_objects(settings: Settings, classes: Iterable[PlannedClass]) -> list[
     """Three policies and their bindings; none while no namespace has a list."""
     if not governs(settings):
         return []
-    planned = list(classes)
-    governed = governed_classes(settings, (entry.name for entry in planned))
-    exempt = exempt_namespaces(settings)
+    others, exempt = other_classes(settings), exempt_namespaces(settings)
     admin = sorted(name for name, entry in settings.namespaces.items() if entry.admin_access)
-    resources = governed_resources(governed, planned)
     claims = ("resource.k8s.io", "v1")
     return [
-        *_policy("claims", (*claims, "resourceclaims"), exempt, *_on_requests("object.spec", governed, admin)),
+        *_policy("claims", (*claims, "resourceclaims"), exempt, *_on_requests("object.spec", others, admin)),
         *_policy(
-            "templates", (*claims, "resourceclaimtemplates"), exempt, *_on_requests("object.spec.spec", governed, admin)
+            "templates", (*claims, "resourceclaimtemplates"), exempt, *_on_requests("object.spec.spec", others, admin)
         ),
-        *_policy("pods", ("", "v1", "pods"), exempt, *_on_pods(resources)),
+        *_policy("pods", ("", "v1", "pods"), exempt, *_on_pods(others, served_resources(settings, classes))),
     ]
 
 
-def _on_requests(spec: str, governed: tuple[str, ...], admin: list[str]) -> tuple[dict[str, str], list[dict[str, str]]]:
+def _on_requests(spec: str, others: tuple[str, ...], admin: list[str]) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Variables and validations for the requests of a claim or a template."""
+    listed = f"{spec}.devices.requests"
     variables = {
-        "governed": cel_list(governed),
+        "others": cel_list(others),
         "allowed": ALLOWED,
-        "requests": f"has({spec}.devices.requests) ? {spec}.devices.requests : []",
+        # a claim without requests has null there
+        "requests": f"has({listed}) && dyn({listed}) != null ? {listed} : []",
+        "named": NAMED,
         "refused": REFUSED,
         "admin": ADMIN,
     }
@@ -161,18 +195,21 @@ def _on_requests(spec: str, governed: tuple[str, ...], admin: list[str]) -> tupl
     ]
 
 
-def _on_pods(resources: Mapping[str, str]) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """The same for the extended resources of a pod's containers. Ephemeral containers may not have any."""
+def _on_pods(others: tuple[str, ...], resources: Mapping[str, str]) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """The same for a pod's extended resources.
+
+    Resources that no class of a GPU serves count as those of a class without a name, which is nobody's to refuse.
+    """
     entries = ", ".join(f"{cel_text(name)}: {cel_text(served)}" for name, served in resources.items())
     variables = {
-        "resources": "{" + entries + "}",
+        "others": cel_list(("", *others)),
+        "classes": "{" + entries + "}",
         "allowed": ALLOWED,
-        "containers": CONTAINERS,
+        "asking": ASKING,
+        "resources": RESOURCES,
         "refused": REFUSED_RESOURCES,
     }
-    text = "'namespace ' + request.namespace + ' may not use ' + " + (
-        "variables.refused.map(name, name + ' of device class ' + variables.resources[name]).join(', ') + " + MAY_USE
-    )
+    text = "'namespace ' + request.namespace + ' may not use ' + variables.refused.join(', ') + " + MAY_USE
     return variables, [{"expression": "size(variables.refused) == 0", "messageExpression": text, "reason": "Forbidden"}]
 
 

@@ -68,7 +68,7 @@ def as_document(plan: Plan) -> dict[str, Any]:
         "deviceClasses": [
             {
                 "name": match.device_class,
-                "origin": match.origin,
+                "origin": match.made_by,
                 "selectors": list(match.selectors),
                 "devicesPerNode": dict(match.pools),
                 "undecided": list(match.undecided),

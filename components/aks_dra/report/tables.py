@@ -63,7 +63,7 @@ def class_rows(plan: Plan) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for match in class_matches(plan):
         if match.resource_served_by == "devicePlugin":
-            rows.append((match.device_class, match.origin, f"{match.extended_resource}: device plugin"))
+            rows.append((match.device_class, match.made_by, f"{match.extended_resource}: device plugin"))
             continue
         pools = ", ".join(f"{name} ({number(match, name)})" for name in match.pools) or "none"
         pools = "unknown" if match.unknown else pools
@@ -71,7 +71,7 @@ def class_rows(plan: Plan) -> list[tuple[str, ...]]:
             pools += f", if {', '.join(match.undecided)} fits"
         if match.extended_resource:
             pools += f"; also as {match.extended_resource}"
-        rows.append((match.device_class, match.origin, pools))
+        rows.append((match.device_class, match.made_by, pools))
     return rows
 
 

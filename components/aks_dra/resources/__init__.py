@@ -7,6 +7,7 @@ exists. All of them take the same settings, plan before they register, and stop 
 from aks_dra.resources.aks_cluster import AksCluster
 from aks_dra.resources.args import Args, DraClusterArgs, plan_of
 from aks_dra.resources.dra_cluster import DraCluster
+from aks_dra.resources.early_claims import EarlyClaims
 from aks_dra.resources.gpu_pool import GpuPool
 from aks_dra.resources.objects import Claims, DeviceClasses, Namespaces
 from aks_dra.resources.releases import DevicePlugin, DraDriver, GpuOperator
@@ -14,5 +15,5 @@ from aks_dra.resources.smoke_test import SmokeTest
 
 __all__ = [
     "AksCluster", "Args", "Claims", "DeviceClasses", "DevicePlugin", "DraCluster", "DraClusterArgs", "DraDriver",
-    "GpuOperator", "GpuPool", "Namespaces", "SmokeTest", "plan_of",
+    "EarlyClaims", "GpuOperator", "GpuPool", "Namespaces", "SmokeTest", "plan_of",
 ]  # fmt: skip

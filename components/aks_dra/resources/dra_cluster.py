@@ -16,6 +16,7 @@ from aks_dra.resources import access, guard, holdings, twins
 from aks_dra.resources.aks_cluster import AksCluster
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.azure_inputs import check_names
+from aks_dra.resources.early_claims import EarlyClaims
 from aks_dra.resources.gpu_pool import GpuPool
 from aks_dra.resources.objects import Claims, DeviceClasses, Namespaces
 from aks_dra.resources.part import PACKAGE, Part
@@ -84,12 +85,15 @@ class DraCluster(pulumi.ComponentResource):
             self.plan,
             self._in_cluster(pools),
             cluster=self.cluster.resource,
+            policies_were_in=f"{self._name_prefix}-claims",
         )
         # Images may come from a registry that only role assignments open to the nodes.
         self._foundation = [*pools, *self.cluster.rights, *namespaces.registered.values()]
         self._keep(namespaces)
 
     def _install_software(self) -> None:
+        early = EarlyClaims(self._name_prefix, self.plan, self.cluster.kubeconfig, self)
+        self._before_classes = early.hook
         for part in PARTS:
             if not any(release.name.startswith(part.RELEASE) for release in self.plan.releases):
                 continue
@@ -101,6 +105,7 @@ class DraCluster(pulumi.ComponentResource):
                     self._in_cluster(self._foundation),
                     after=self._registered,
                     cluster=self.cluster.resource,
+                    before_classes=self._before_classes,
                 )
             )
 
@@ -111,6 +116,7 @@ class DraCluster(pulumi.ComponentResource):
             self._in_cluster(self._foundation),
             after=self._registered,
             cluster=self.cluster.resource,
+            before_classes=self._before_classes,
         )
         self._keep(classes)
         before = [*self._foundation, *classes.registered.values()]

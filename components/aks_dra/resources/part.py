@@ -23,6 +23,7 @@ from aks_dra.resources.access import KUBERNETES, cluster_behind, provider_in, re
 from aks_dra.resources.holdings import in_cluster
 
 PACKAGE = "aks-dra:index"
+DEVICE_CLASS = "DeviceClass"
 # Helm's own wait comes first and has the better text; the engine only has to be more patient than it.
 _SLACK_MINUTES = 5
 
@@ -43,6 +44,7 @@ class Part(pulumi.ComponentResource):
         objects: Sequence[PlannedObject] = (),
         after: Mapping[str, pulumi.Resource] | None = None,
         cluster: pulumi.Resource | None = None,
+        before_classes: pulumi.ResourceHook | None = None,
     ) -> None:
         if (provider := provider_in(opts, KUBERNETES)) is not None:
             twins.take(self, name, plan, opts, in_cluster(objects, releases, twins.known_as(provider)))
@@ -53,6 +55,7 @@ class Part(pulumi.ComponentResource):
         self._after = dict(after or {})
         self._waits_for = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
         self._cluster = cluster
+        self._before_classes = before_classes
         if releases or objects:
             self._provider = required_provider(self)
             self._cluster = cluster or cluster_behind(self._provider)
@@ -90,6 +93,8 @@ class Part(pulumi.ComponentResource):
         if planned.timeout_seconds:
             limit = f"{planned.timeout_seconds}s"
             opts.custom_timeouts = pulumi.CustomTimeouts(create=limit, update=limit)
+        if planned.kind == DEVICE_CLASS:
+            self._ask_first(opts)
         return kinds.register(f"{self._name_prefix}-{planned.key}", planned, opts)
 
     def _release(self, planned: PlannedRelease, opts: pulumi.ResourceOptions) -> pulumi.Resource:
@@ -97,6 +102,8 @@ class Part(pulumi.ComponentResource):
 
         minutes = f"{planned.timeout_seconds // 60 + _SLACK_MINUTES}m"
         opts.custom_timeouts = pulumi.CustomTimeouts(create=minutes, update=minutes, delete=minutes)
+        if any(planned.key in entry.after for entry in self.plan.objects if entry.kind == DEVICE_CLASS):
+            self._ask_first(opts)  # it brings NVIDIA's own classes
         release: pulumi.Resource = Release(
             f"{self._name_prefix}-{planned.key}",
             name=planned.name,
@@ -111,6 +118,10 @@ class Part(pulumi.ComponentResource):
             opts=opts,
         )
         return release
+
+    def _ask_first(self, opts: pulumi.ResourceOptions) -> None:
+        if self._before_classes is not None:
+            opts.hooks = pulumi.ResourceHookBinding(before_create=[self._before_classes])
 
 
 def needed_by_release(plan: Plan, release: PlannedRelease) -> tuple[str, ...]:

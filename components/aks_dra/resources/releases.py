@@ -34,12 +34,22 @@ class _ReleasePart(Part):
         *,
         after: Mapping[str, pulumi.Resource] | None = None,
         cluster: pulumi.Resource | None = None,
+        before_classes: pulumi.ResourceHook | None = None,
     ) -> None:
         plan = plan_of(args)
         refuse_nulls(plan)
         releases = releases_named(plan, self.RELEASE)
         objects = objects_before(plan, releases, set(after or {}))
-        super().__init__(name, plan, opts, releases=releases, objects=objects, after=after, cluster=cluster)
+        super().__init__(
+            name,
+            plan,
+            opts,
+            releases=releases,
+            objects=objects,
+            after=after,
+            cluster=cluster,
+            before_classes=before_classes,
+        )
 
 
 class GpuOperator(_ReleasePart):

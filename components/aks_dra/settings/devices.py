@@ -29,6 +29,9 @@ class DeviceClassSettings(Model):
         None, description="pods that ask for this resource are served from the class (Kubernetes 1.36 and later)"
     )
     labels: dict[Str, LabelValue] = Field({}, description="labels of the class")
+    create: Bool = Field(
+        True, description="false: somebody else makes the class; claims and lists may name it, nothing is registered"
+    )
 
 
 class Toleration(Model):

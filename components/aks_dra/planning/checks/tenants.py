@@ -61,7 +61,8 @@ def lists(context: Context) -> Iterator[Finding]:
                     f"{path}.{index}",
                     name,
                     "no such device class: neither the package, the DRA chart nor the stack file makes it",
-                    did_you_mean(name, known),
+                    f"{did_you_mean(name, known)}; or, where somebody else makes it, "
+                    f"set aks-dra:deviceClasses.{name}: {{driver: …, create: false}}",
                     "aks-dra plan lists the classes",
                 )
 
