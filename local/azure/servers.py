@@ -1,9 +1,10 @@
 """Which API server is behind a cluster, and the key that opens it as long as the cluster lives.
 
 A cluster on Azure has an API server of its own, which is empty when the cluster is new and gone when the cluster is.
-So each cluster here takes a control plane that no other has: the one of the state folder, or one below `more/` where
-somebody started one. Its kubeconfig holds a token of its own, of a service account that ends with the cluster: a call
-that was meant for the old cluster fails in the new one, although both have the same address.
+So each cluster here takes a control plane that no other has: the one of the state folder, or, for a second cluster at
+the same time, the one that somebody started for it in `more/NAME`. Its kubeconfig holds a token of its own, of a
+service account that ends with the cluster: a call that was meant for the old cluster fails in the new one, although
+both have the same address.
 """
 
 from __future__ import annotations
@@ -32,28 +33,21 @@ def folder(store: Store, cluster_id: str) -> Path:
         path = note(store, cluster_id)
         if path.exists():
             return state.root() / str(json.loads(path.read_text(encoding="utf-8"))["folder"])
-        if not started():
-            return state.kubernetes()
-        living = {note(store, cluster.id) for cluster in store.all(CLUSTER)}
-        notes = [other for other in path.parent.glob("*.json") if other in living]
-        taken = {json.loads(other.read_text(encoding="utf-8"))["folder"] for other in notes}
-        free = [place for place in started() if str(place.relative_to(state.root())) not in taken]
-        if not free:
+        own = state.root() / "more" / arm.name_of(cluster_id)
+        place = own / "kubernetes" if kube.present(own / "kubernetes") else state.kubernetes()
+        if not kube.present(place):
+            return place
+        name = str(place.relative_to(state.root()))
+        others = (note(store, cluster.id) for cluster in store.all(CLUSTER))
+        if name in {json.loads(other.read_text(encoding="utf-8"))["folder"] for other in others if other.exists()}:
             raise ArmError(
                 409,
                 "LocalControlPlaneTaken",
-                f"A cluster has an API server of its own, and another one has the local control plane, so there is "
-                f"none for {arm.name_of(cluster_id)}. Start one for it: AKS_DRA_LOCAL_STATE="
-                f"{state.root() / 'more' / arm.name_of(cluster_id)} python -m local.kubernetes start",
+                "A cluster has an API server of its own, and the local control plane is another cluster's. Start one "
+                f"for {arm.name_of(cluster_id)}: {state.VARIABLE}={own} python -m local.kubernetes start",
             )
-        write(path, {"cluster": cluster_id, "folder": str(free[0].relative_to(state.root()))})
-        return free[0]
-
-
-def started() -> list[Path]:
-    """The folders of the control planes that there are, that of the state folder first."""
-    places = [state.kubernetes(), *sorted(state.root().glob("more/*/kubernetes"))]
-    return [place for place in places if kube.present(place)]
+        write(path, {"cluster": cluster_id, "folder": name})
+        return place
 
 
 def kubeconfig(store: Store, cluster_id: str) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 from local import kubernetes
 from local.azure import kube, servers, types
+from local.azure.arm import ArmError
 from local.azure.service import Service
 from local.azure.store import Store
 from local.charts.pack import pack
@@ -158,7 +159,7 @@ def test_with_a_provider_of_the_program(project: Project) -> None:
 
 
 def test_from_one_existing_cluster_to_another(project: Project) -> None:
-    other = project.state / "more" / "second"
+    other = project.state / "more" / "two"
     kubernetes.start(other, "1.36", durable=False)
     try:
         azure = Service(Store(project.state / "azure"))
@@ -166,6 +167,8 @@ def test_from_one_existing_cluster_to_another(project: Project) -> None:
         first, second = (
             azure.create(types.TYPES[types.CLUSTER], {**CLUSTER, "resourceName": name})[0] for name in ("one", "two")
         )
+        with pytest.raises(ArmError, match="the local control plane is another cluster's"):
+            azure.create(types.TYPES[types.CLUSTER], {**CLUSTER, "resourceName": "three"})
         project.write(OURS, cluster={**SETTINGS["cluster"], "existing": first})
         project.run(*UP)
         before = project.contents()
