@@ -47,7 +47,7 @@ def pod(namespace: str, name: str, resource: str, where: str = "containers", kin
 
 def cluster(*objects: dict[str, Any], classes: tuple[str, ...] = (), page: int = 2, **lists: str) -> Any:
     """An API server that has these, and gives its lists page by page."""
-    held = {
+    held: dict[str, list[dict[str, Any]]] = {
         "/apis/resource.k8s.io/v1/deviceclasses": [{"metadata": {"name": name}} for name in classes],
         "/api/v1/namespaces": [
             {"metadata": {"name": name, "annotations": {"aks-dra.dev/allowed-device-classes": text}}}
@@ -150,7 +150,7 @@ def test_with_lists_what_a_namespace_may_use_is_no_news(tmp_path: Path) -> None:
 
 
 def test_it_waits_until_the_policies_are_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [(201, {}), (201, {}), (403, {})]
+    answers: list[tuple[int, Any]] = [(201, {}), (201, {}), (403, {})]
     asked: list[tuple[str, str, Any]] = []
 
     def call(*what: Any) -> tuple[int, Any]:

@@ -13,15 +13,13 @@ stack's state, so that a run which stopped half-way is followed by one that know
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-import yaml
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.settings import monitor_supports_feature
 
@@ -30,6 +28,7 @@ from aks_dra.planning.classes import CHART_CLASSES
 from aks_dra.planning.extended import IMPLICIT
 from aks_dra.planning.model import Plan
 from aks_dra.planning.tenants import POLICY
+from aks_dra.resources.api_server import Call, caller, items
 from aks_dra.resources.args import Args, plan_of
 
 DRA = "/apis/resource.k8s.io/v1"
@@ -37,18 +36,9 @@ CLASSES = f"{DRA}/deviceclasses"
 CLAIMS, TEMPLATES, PODS = f"{DRA}/resourceclaims", f"{DRA}/resourceclaimtemplates", "/api/v1/pods"
 # A pod that has a node has its devices; one that has ended needs none.
 WAITING = "fieldSelector=spec.nodeName%3D,status.phase%3DPending"
-PAGE = 500
-SECONDS = 10.0
 # An API server looks for changed policies about once a second (measured: docs/tenants.md).
 IN_FORCE_SECONDS = 30.0
 SHOWN = 40
-
-Call = Callable[[str, str, Any], tuple[int, Any]]
-"""Method, path and body to status and document."""
-
-
-class NoAnswerError(Exception):
-    """The API server did not answer, or would not."""
 
 
 @dataclass(frozen=True)
@@ -246,47 +236,3 @@ def _pod(metadata: Mapping[str, Any]) -> str:
 def _list(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     text = (metadata.get("annotations") or {}).get(names.ALLOWED_CLASSES, "")
     return tuple(name.strip() for name in text.split(","))
-
-
-def items(call: Call, path: str) -> Iterator[dict[str, Any]]:
-    """Every object of a list, page by page."""
-    rest = ""
-    while True:
-        status, document = call("GET", f"{path}{'&' if '?' in path else '?'}limit={PAGE}{rest}", None)
-        if status >= 300:
-            raise NoAnswerError(str(document.get("message") or f"{status} for {path}"))
-        yield from document.get("items") or ()
-        following = (document.get("metadata") or {}).get("continue")
-        if not following:
-            return
-        rest = f"&continue={following}"
-
-
-def caller(kubeconfig: str) -> Call:
-    """Plain requests: the client's typed models drop fields that they do not know."""
-    from kubernetes.client.api_client import ApiClient  # here: most runs make no class
-    from kubernetes.client.configuration import Configuration
-    from kubernetes.client.exceptions import ApiException
-    from kubernetes.config.kube_config import load_kube_config_from_dict
-
-    configuration = Configuration()
-    load_kube_config_from_dict(yaml.safe_load(kubeconfig), client_configuration=configuration)  # type: ignore[no-untyped-call]
-    configuration.retries = 0  # a preview must not wait long for a cluster that it does not need
-    client: Any = ApiClient(configuration)
-    bearer = configuration.auth_settings().get("BearerToken")
-    headers = {"Accept": "application/json", "Content-Type": "application/json"}
-    headers |= {"Authorization": str(bearer["value"])} if bearer else {}
-
-    def call(method: str, path: str, body: Any) -> tuple[int, Any]:
-        url = str(configuration.host).rstrip("/") + path
-        try:
-            answer = client.call_api(method, url, headers, body, _request_timeout=SECONDS)
-            status, raw = int(answer.status), answer.read()
-        except ApiException as error:
-            status, raw = int(error.status or 0), error.body or b"{}"
-        if not status or status == 401:
-            raise NoAnswerError("the API server refuses the login")
-        document = json.loads(raw)
-        return status, document if isinstance(document, dict) else {}
-
-    return call
