@@ -152,6 +152,9 @@ class Guesses:
             return inner if len(path) == 2 else [{}, *({UNKNOWN_NAME: entry} for entry in inner[1:])]
         if len(path) == 3:
             return claims
+        if path[3] == "raw":
+            asks = [{"name": REQUEST, "exactly": {"deviceClassName": name}} for name in names]
+            return [{"devices": {"requests": [ask]}} for ask in asks] if len(path) == 4 else None
         if path[-1] == "deviceClass":
             return list(names)
         if "requests" in path[4:] and path[3] in ("config", "constraints"):

@@ -132,13 +132,13 @@ def _is_setting(path: Path) -> bool:
 def _written(path: str, values: Any) -> bool:
     rest = path.removeprefix(f"{NAMESPACE}:")
     while rest:
-        if not isinstance(values, Mapping | list | tuple):
-            return False
-        keys = values if isinstance(values, Mapping) else map(str, range(len(values)))
+        if isinstance(values, list | tuple):
+            values = {str(index): value for index, value in enumerate(values)}
+        keys = values if isinstance(values, Mapping) else ()
         key = next((key for key in keys if rest == key or rest.startswith(f"{key}.")), None)
         if key is None:
             return False
-        values, rest = values[int(key) if isinstance(values, list | tuple) else key], rest[len(key) + 1 :]
+        values, rest = values[key], rest[len(key) + 1 :]
     return True
 
 
