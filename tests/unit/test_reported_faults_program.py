@@ -105,7 +105,7 @@ def test_a_version_that_is_a_number_is_refused_as_it_was_written(tmp_path: Path,
     assert errors(tmp_path, body.replace(written, '"1.34"')) == []
 
 
-@pytest.mark.parametrize("key", ["cluster: {kubernetesVersion: 1.36}", "gpu: {driverVersion: 580.1}",
+@pytest.mark.parametrize("key", ["cluster: {kubernetesVersion: 1.36, access: {azureRbac: true}}", "gpu: {driverVersion: 580.1}",
                                  "gpu: {charts: {draDriver: {version: 0.5}}}"])  # fmt: skip
 def test_every_version_has_that_rule(tmp_path: Path, key: str) -> None:
     found = [f for f in findings(tmp_path, f"aks-dra:{key}") if f.severity == "error"]

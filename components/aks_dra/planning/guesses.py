@@ -152,6 +152,9 @@ class Guesses:
             return inner if len(path) == 2 else [{}, *({UNKNOWN_NAME: entry} for entry in inner[1:])]
         if len(path) == 3:
             return claims
+        if path[3] == "raw":
+            asks = [{"name": REQUEST, "exactly": {"deviceClassName": name}} for name in names]
+            return [{"devices": {"requests": [ask]}} for ask in asks] if len(path) == 4 else None
         if path[-1] == "deviceClass":
             return list(names)
         if "requests" in path[4:] and path[3] in ("config", "constraints"):
@@ -233,8 +236,11 @@ class Guesses:
         return None
 
 
-def more_pools(facts: Facts, world: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
-    """Pools with every device that a pool which could not be read may have: of its size, or else of every GPU."""
+def more_pools(facts: Facts, world: Mapping[str, Any], paths: Iterable[Path], wanted: Iterable[str]) -> dict[str, Any]:
+    """Pools with every device that a pool which could not be read may have: of its size, or else of every GPU.
+
+    Shared and cut GPUs are among them where a class that is `wanted`, or the text of one, can be about these.
+    """
     sizes: set[str] = set()
     for path in paths:
         if path[0] not in ("pools", "testPool"):
@@ -245,16 +251,21 @@ def more_pools(facts: Facts, world: Mapping[str, Any], paths: Iterable[Path]) ->
             sizes.update(_one_of_each_gpu(facts))
         else:
             sizes.add(size)
-    sharings = [(size, sharing) for size in sorted(sizes) for sharing in _sharings(facts, size)]
+    classes = str(world.get("deviceClasses") or world.get("device_classes") or "").lower()
+    cut = "mig" in classes or "profile" in classes
+    sharings = [(size, sharing) for size in sorted(sizes) for sharing in _sharings(facts, size, tuple(wanted), cut)]
     return {f"zz{number}": {"vmSize": size, "sharing": held} for number, (size, held) in enumerate(sharings)}
 
 
-def _sharings(facts: Facts, name: str) -> list[dict[str, str]]:
-    """Every way to share that gives a device of another class."""
+def _sharings(facts: Facts, name: str, wanted: tuple[str, ...], cut: bool) -> list[dict[str, str]]:
+    """Every way to share that gives a device of another class that somebody may mean."""
     size = facts.vm_size(name)
+    named = size is not None and any(entry.startswith(facts.gpus[size.gpu].class_name) for entry in wanted)
+    if not (named or cut):
+        return [{"mode": "exclusive"}]
     family = facts.families.get(facts.gpus[size.gpu].mig) if size and size.mig else None
     layouts = [layout for layout in family.layouts if layout.startswith("all-")] if family else []
-    plain = [{"mode": mode} for mode in ("exclusive", "timeSlicing", "mps")]
+    plain = [{"mode": mode} for mode in ("exclusive", "timeSlicing", "mps") if named or mode == "exclusive"]
     return [*plain, *({"mode": "mig", "layout": layout} for layout in layouts)]
 
 

@@ -26,7 +26,7 @@ from aks_dra.settings.mistakes import NAMESPACE, shown_path
 from aks_dra.settings.reading import Unread, put
 from aks_dra.settings.shape import Path, annotation_at, models_of
 
-MOST = 8
+MOST = 6
 """Worlds that one plan is made for: each costs as much as the plan itself."""
 
 Key = tuple[str, str]
@@ -132,13 +132,13 @@ def _is_setting(path: Path) -> bool:
 def _written(path: str, values: Any) -> bool:
     rest = path.removeprefix(f"{NAMESPACE}:")
     while rest:
-        if not isinstance(values, Mapping | list | tuple):
-            return False
-        keys = values if isinstance(values, Mapping) else map(str, range(len(values)))
+        if isinstance(values, list | tuple):
+            values = {str(index): value for index, value in enumerate(values)}
+        keys = values if isinstance(values, Mapping) else ()
         key = next((key for key in keys if rest == key or rest.startswith(f"{key}.")), None)
         if key is None:
             return False
-        values, rest = values[int(key) if isinstance(values, list | tuple) else key], rest[len(key) + 1 :]
+        values, rest = values[key], rest[len(key) + 1 :]
     return True
 
 
@@ -166,7 +166,7 @@ def _worlds(
             if found:
                 put(world, path, copy.deepcopy(found[0]))
         more = [*paths, ("pools",)] if unread.whole_file else paths
-        world["pools"] = {**world.get("pools", {}), **more_pools(facts, world, more)}
+        world["pools"] = {**world.get("pools", {}), **more_pools(facts, world, more, guesses.wanted)}
         if unread.whole_file:
             classes = dict.fromkeys(guesses.wanted, ANY_DEVICE)
             world["deviceClasses"] = {**classes, **world.get("deviceClasses", world.get("device_classes", {}))}

@@ -68,6 +68,8 @@ class DraClusterArgs:
             raise pulumi.RunError("These settings cannot be read; nothing was registered.")
         self.settings, self.unread = reading.settings, reading.unread
         self.config_findings += reading.findings
+        if reading.whole is None:
+            plan_of(self)  # which ends the program, with what else is wrong
 
 
 Args = Plan | DraClusterArgs | Settings | Mapping[str, Any]

@@ -159,8 +159,9 @@ def _without_items(values: Any, paths: Iterable[Path]) -> Settings | None:
         for part in path[:-1]:
             key = _key(holder, part)
             holder = holder[key] if _has(holder, key) else None
-        if isinstance(holder, list) and _has(holder, path[-1]):
-            del holder[path[-1]]
+        last = path[-1]
+        if isinstance(holder, list) and isinstance(last, int) and _has(holder, last):
+            del holder[last]
     try:
         return Settings.model_validate(shorter)
     except ValidationError:
