@@ -20,14 +20,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from aks_dra.cel import Program, compile_expression
 from aks_dra.facts import Facts, load_facts
-from aks_dra.planning.cel import Program, compile_expression
-from aks_dra.planning.classes import PlannedClass
-from aks_dra.planning.devices import GPU_DRIVER, Device, Version, distinct
-from aks_dra.planning.devices_of import planned_devices
-from aks_dra.planning.matching import Matcher
-from aks_dra.planning.model import PlannedPool, PodSnippet
+from aks_dra.kube.devices import GPU_DRIVER, Device, Version, distinct
+from aks_dra.matching.matcher import Matcher
+from aks_dra.model.classes import PlannedClass
+from aks_dra.model.plan import PlannedPool, PodSnippet
 from aks_dra.settings import Sharing
+from aks_dra.topics.devices.published import planned_devices
 
 MINOR = (1, 36)
 RUNS = 3

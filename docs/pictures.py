@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from aks_dra.planning.from_file import plan_file
 from aks_dra.report.text import WIDTH, print_plan
+from aks_dra.stack_plan import plan_file
 
 ROOT = Path(__file__).resolve().parent.parent
 # Rich's own frame loads a web font; a picture in a repository loads nothing.

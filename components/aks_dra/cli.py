@@ -16,8 +16,9 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aks_dra.planning import Finding, Plan
-    from aks_dra.planning.previous import Previous
+    from aks_dra.context.previous import Previous
+    from aks_dra.findings.finding import Finding
+    from aks_dra.model.plan import Plan
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -216,8 +217,8 @@ def read_plan(
     file: Path, today: str, azure_snapshot: Path | None = None, against: str = ""
 ) -> tuple[Plan | None, tuple[Finding, ...]]:
     """The plan of a stack file and all findings; no plan when the file cannot be read as settings."""
-    from aks_dra.planning.from_file import plan_file
-    from aks_dra.planning.snapshot import SnapshotError, read_snapshot
+    from aks_dra.context.snapshot import SnapshotError, read_snapshot
+    from aks_dra.stack_plan import plan_file
 
     today = day(today)
     try:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aks_dra.facts import load_facts
-from aks_dra.planning.asks import PodAsks, pod_asks
-from aks_dra.planning.devices import Device, Version, gpu_device, mig_device
-from aks_dra.planning.model import PlannedPool, PodSnippet
-from aks_dra.planning.necessary import Fleet, KnownClass
+from aks_dra.kube.asks import PodAsks, pod_asks
+from aks_dra.kube.devices import Device, Version
+from aks_dra.model.plan import PlannedPool, PodSnippet
+from aks_dra.simulate.necessary import Fleet, KnownClass
+from aks_dra.topics.devices.nvidia import gpu_device, mig_device
 
 NAMESPACE = "fleets"
 FACTS = load_facts()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from kubernetes.client.exceptions import ApiException
 
-from aks_dra.planning import Plan
+from aks_dra.model.plan import Plan
 from local import kubernetes
 from local.nodes.cluster import Cluster
 from tests.cluster.conftest import TestCluster

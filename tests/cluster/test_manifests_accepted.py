@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from kubernetes.client.exceptions import ApiException
 
-from aks_dra.planning import Plan, PlannedObject, plan
-from aks_dra.planning.from_file import plan_file
+from aks_dra.model.plan import Plan, PlannedObject
+from aks_dra.plan import plan
 from aks_dra.settings.parse import settings_from_values
+from aks_dra.stack_plan import plan_file
 from tests.cluster.conftest import TestCluster
 from tests.unit.bulk_settings import valid
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aks_dra.planning import plan
+from aks_dra.plan import plan
 from aks_dra.settings.parse import settings_from_values
 from local import nodes
 from tests.cluster import installed

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from aks_dra.settings.loader import UNKNOWN, Loaded, load_config_values, load_stack_file
+from aks_dra.stackfile.entries import UNKNOWN
+from aks_dra.stackfile.loader import Loaded, load_config_values, load_stack_file
 from local.engine.launchers import write_launchers
 from local.tools.build import TOOLS, build
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from aks_dra.planning.from_file import plan_file
+from aks_dra.stack_plan import plan_file
 from local.charts import schema
 from local.charts.pack import CHARTS, pack
 from local.stack.engine import NVIDIA_CHARTS

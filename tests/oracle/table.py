@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from aks_dra.planning.cel import CompileError, RuntimeProblem, compile_expression
-from aks_dra.planning.devices import Device, Version
+from aks_dra.cel import CompileError, RuntimeProblem, compile_expression
+from aks_dra.kube.devices import Device, Version
 from local.tools.build import Tool, build
 
 HERE = Path(__file__).parent

@@ -11,11 +11,12 @@ from collections import Counter
 
 import pytest
 
+from aks_dra.cel import CompileError, compile_expression
+from aks_dra.cel.kinds import kind_selector
+from aks_dra.cel.refusals import is_across_numbers
 from aks_dra.facts import load_facts
-from aks_dra.planning.cel import CompileError, compile_expression
-from aks_dra.planning.cel.refusals import is_across_numbers
-from aks_dra.planning.devices import Device, Version
-from aks_dra.planning.intents import kind_selector, selectors
+from aks_dra.kube.devices import Device, Version
+from aks_dra.topics.classes.intents import selectors
 from tests.oracle import sentences, table
 from tests.unit.device_kinds import known_device, whole_table
 

@@ -18,11 +18,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.model import Finding, Plan
-from aks_dra.planning.snapshot import read_snapshot
+from aks_dra.context.snapshot import read_snapshot
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import Plan
+from aks_dra.reference.findings_doc import Example, examples
 from aks_dra.report.document import as_document
-from aks_dra.report.findings_doc import Example, examples
+from aks_dra.stack_plan import plan_file
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "tests" / "data" / "plans.json.gz"

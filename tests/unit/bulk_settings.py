@@ -14,7 +14,7 @@ import yaml
 from hypothesis import strategies as st
 
 from aks_dra.facts import load_facts, minor
-from aks_dra.report.findings_doc import examples
+from aks_dra.reference.findings_doc import examples
 
 FACTS = load_facts()
 Tree = dict[str, Any]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aks_dra.planning import Plan
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.model import Finding
-from aks_dra.planning.previous import previous_of
+from aks_dra.context.previous import previous_of
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import Plan
+from aks_dra.stack_plan import plan_file
 from tests.unit.planning_help import planned, stack
 
 TRAIN = "aks-dra:pools: {train: {vmSize: Standard_NC24ads_A100_v4%s}, t4inf: {vmSize: Standard_NC4as_T4_v3}}"

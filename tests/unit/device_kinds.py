@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aks_dra.facts import Facts, Gpu
-from aks_dra.planning.devices import (
-    MAYBE,
-    UNKNOWN,
-    Attribute,
-    Device,
-    Unknown,
-    Version,
-    gpu_device,
-    mig_device,
-)
+from aks_dra.kube.devices import MAYBE, UNKNOWN, Attribute, Device, Unknown, Version
+from aks_dra.topics.devices.nvidia import gpu_device, mig_device
 
 
 @dataclass(frozen=True)

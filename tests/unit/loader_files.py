@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aks_dra.settings.loader import Loaded, load_stack_file
+from aks_dra.stackfile.loader import Loaded, load_stack_file
 
 PROJECT = "name: aks-dra\nruntime: python\nstackConfigDir: stacks\n"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from aks_dra.kube.reading import read_text
 from aks_dra.migrate.steps import Road, road
-from aks_dra.simulate.reading import read_text
 from tests.unit.planning_help import stack
 
 POOLS = """

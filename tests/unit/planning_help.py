@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from aks_dra.planning import Plan
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.model import Finding
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import Plan
+from aks_dra.stack_plan import plan_file
 
 HEAD = """\
 config:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aks_dra.planning import Plan
-from aks_dra.planning.model import Finding, PlannedPool, PlannedRelease
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import Plan, PlannedPool, PlannedRelease
 from tests.unit.planning_help import found, planned
 
 OPERATOR, DRA = "gpu-operator", "dra-driver-nvidia-gpu"

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from aks_dra.planning.model import (
-    Finding,
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import (
     Plan,
     PlannedAsk,
     PlannedClaim,

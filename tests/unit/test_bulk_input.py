@@ -16,13 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from aks_dra.planning import Plan, plan
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.model import Finding
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import Plan
+from aks_dra.plan import plan
 from aks_dra.report import as_document, as_markdown, print_findings
 from aks_dra.report.document import finding_document
 from aks_dra.report.findings import github_lines
 from aks_dra.settings.parse import settings_from_values
+from aks_dra.stack_plan import plan_file
 from tests.unit.bulk_settings import Tree, as_yaml, broken, junk, valid
 from tests.unit.planning_help import stack
 

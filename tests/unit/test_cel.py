@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aks_dra.planning.cel import CompileError, Program, Result, RuntimeProblem, Undecided, compile_expression
-from aks_dra.planning.devices import MAYBE, UNKNOWN, Device, Version
+from aks_dra.cel import CompileError, Program, Result, RuntimeProblem, Undecided, compile_expression
+from aks_dra.kube.devices import MAYBE, UNKNOWN, Device, Version
 from tests.oracle import table
 from tests.oracle.sentences import Sentences
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from aks_dra.cel import SelectorProblem, lint
 from aks_dra.facts import load_facts
-from aks_dra.planning.cel import SelectorProblem, lint
-from aks_dra.planning.devices import Device, gpu_device, mig_device
+from aks_dra.kube.devices import Device
+from aks_dra.topics.devices.nvidia import gpu_device, mig_device
 
 pytestmark = pytest.mark.unit
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.model import Finding
-from aks_dra.planning.previous import as_plain, from_plain, previous_of
+from aks_dra.context.previous import as_plain, from_plain, previous_of
+from aks_dra.findings.finding import Finding
+from aks_dra.stack_plan import plan_file
 from tests.unit.changes_help import changes, summary
 from tests.unit.planning_help import planned, stack
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aks_dra.planning import chart_values
-from aks_dra.planning.chart_values import Conflict, ValueProblem, check_values, conflicts, merge_values
-from aks_dra.settings.entries import UNKNOWN
+from aks_dra.stackfile.entries import UNKNOWN
+from aks_dra.topics.charts.values import RULES_FILE, ValueProblem, check_values
+from aks_dra.trees import Conflict, conflicts, merge_values
 
 pytestmark = pytest.mark.unit
 
-TABLES = Path(chart_values.__file__).parent.parent / "facts" / "chart_values"
+TABLES = RULES_FILE.parent
 DRA, OPERATOR, PLUGIN = "dra-driver-nvidia-gpu", "gpu-operator", "nvidia-device-plugin"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aks_dra.planning.chart_values import check_values
+from aks_dra.topics.charts.values import check_values
 from local.charts import schema
 from local.charts.pack import CHARTS, pack
 from tests.tools.helm import Rendered, render

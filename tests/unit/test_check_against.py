@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from aks_dra.cli import app
-from aks_dra.planning.checks.changes_pools import free_name
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.previous import PreviousError, as_plain, from_plain, previous_of
+from aks_dra.context.previous import PreviousError, as_plain, from_plain, previous_of
+from aks_dra.stack_plan import plan_file
+from aks_dra.topics.changes.pool_rules import free_name
 from tests.unit.changes_help import A100, T4, TRAIN
 from tests.unit.planning_help import planned, stack
 

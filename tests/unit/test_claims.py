@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aks_dra.planning.model import PlannedAsk, PlannedClaim, PlannedRequest
+from aks_dra.model.plan import PlannedAsk, PlannedClaim, PlannedRequest
 from aks_dra.report.tables import claim_rows
 from tests.unit.planning_help import planned
 

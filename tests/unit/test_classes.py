@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from aks_dra.planning.devices import UNKNOWN, Attribute, Device, Version
-from aks_dra.planning.model import Plan
+from aks_dra.kube.devices import UNKNOWN, Attribute, Device, Version
+from aks_dra.model.plan import Plan
 from aks_dra.report.tables import class_rows, pool_rows
 from tests.unit.planning_help import found, planned
 

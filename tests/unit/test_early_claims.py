@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from aks_dra.planning import Plan
+from aks_dra.model.plan import Plan
 from aks_dra.resources import early_claims
 from aks_dra.resources.early_claims import EarlyClaims, early, refusal, wait_for_policies, warning
 from tests.unit.planning_help import planned

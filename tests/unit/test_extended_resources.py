@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aks_dra.planning.model import Plan
+from aks_dra.model.plan import Plan
 from aks_dra.report import as_document
 from tests.unit.planning_help import found, planned
 

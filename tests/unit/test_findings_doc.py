@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aks_dra.report import findings_doc, settings_doc
-from aks_dra.settings.source import RULES
+from aks_dra.reference import findings_doc, settings_doc
+from aks_dra.stackfile.source import RULES
 
 pytestmark = pytest.mark.unit
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +45,7 @@ def test_a_code_has_one_severity_or_says_why_not(tmp_path: Path) -> None:
 def test_the_document_is_up_to_date(module: object, request: pytest.FixtureRequest) -> None:
     name = request.node.callspec.id
     written = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert written == module.document(), f"python -m aks_dra.report.{name.replace('.md', '_doc')} > docs/{name}"  # type: ignore[attr-defined]
+    assert written == module.document(), f"python -m aks_dra.reference.{name.replace('.md', '_doc')} > docs/{name}"  # type: ignore[attr-defined]
 
 
 def test_every_topic_of_the_document_has_a_heading() -> None:

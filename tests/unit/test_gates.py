@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aks_dra.planning import Plan
+from aks_dra.model.plan import Plan
 from tests.unit.planning_help import found, planned
 
 pytestmark = pytest.mark.unit

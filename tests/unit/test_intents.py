@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aks_dra.cel import Program, RuntimeProblem, Undecided, compile_expression
+from aks_dra.cel.kinds import kind_selector
 from aks_dra.facts import load_facts
-from aks_dra.planning.cel import Program, RuntimeProblem, Undecided, compile_expression
-from aks_dra.planning.devices import GPU_DRIVER, MAYBE, UNKNOWN, Device, Version, gpu_device, mig_device
-from aks_dra.planning.intents import KEYS, kind_selector, near_miss, problems, selectors
+from aks_dra.kube.devices import GPU_DRIVER, MAYBE, UNKNOWN, Device, Version
+from aks_dra.topics.classes.intents import KEYS, near_miss, problems, selectors
+from aks_dra.topics.devices.nvidia import gpu_device, mig_device
 from tests.oracle import table
 from tests.unit.device_kinds import known_device, whole_table
 

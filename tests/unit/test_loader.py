@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aks_dra.settings import jsontext, source, yaml12
-from aks_dra.settings.loader import UNKNOWN, file_lines, load_config_values, load_stack_file
+from aks_dra.stackfile import jsontext, source, yaml12
+from aks_dra.stackfile.entries import UNKNOWN
+from aks_dra.stackfile.loader import load_config_values, load_stack_file
+from aks_dra.stackfile.source import file_lines
 from tests.unit.loader_files import EXAMPLE, PROJECT, Load, codes, loader_in, value
 
 pytestmark = pytest.mark.unit

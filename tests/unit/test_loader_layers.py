@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from aks_dra.settings.loader import UNKNOWN, Loaded, load_config_values, load_stack_file
+from aks_dra.stackfile.entries import UNKNOWN
+from aks_dra.stackfile.loader import Loaded, load_config_values, load_stack_file
 from tests.unit.loader_files import EXAMPLE, PROJECT, Load, codes, loader_in, value
 
 pytestmark = pytest.mark.unit

@@ -6,14 +6,14 @@ import dataclasses
 
 import pytest
 
+from aks_dra.cel import CompileError, Program, RuntimeProblem, compile_expression, project
 from aks_dra.facts import load_facts
-from aks_dra.planning.cel import CompileError, Program, RuntimeProblem, compile_expression, project
-from aks_dra.planning.counters import most_at_once
-from aks_dra.planning.devices import Device
-from aks_dra.planning.devices_of import planned_devices
-from aks_dra.planning.matching import Matcher
-from aks_dra.planning.model import PlannedPool
+from aks_dra.kube.devices import Device
+from aks_dra.matching.counters import most_at_once
+from aks_dra.matching.matcher import Matcher
+from aks_dra.model.plan import PlannedPool
 from aks_dra.settings import Sharing
+from aks_dra.topics.devices.published import planned_devices
 from tests.oracle import table
 from tests.unit.device_kinds import whole_table
 from tests.unit.resources_plan import POOL

@@ -10,10 +10,10 @@ import yaml
 from typer.testing import CliRunner
 
 from aks_dra.cli import app
+from aks_dra.context.previous import previous_of
 from aks_dra.migrate.command import migrate
 from aks_dra.migrate.steps import MigrateError, road
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.previous import previous_of
+from aks_dra.stack_plan import plan_file
 from tests.unit.migrate_help import A100, DEPLOYMENT, POOLS, T4, made
 from tests.unit.planning_help import stack
 

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aks_dra.migrate.edit import Drop, Edit, EditError, Put, edited, flow
+from aks_dra.stackfile.edit import Drop, Edit, EditError, Put, edited, flow
 
 pytestmark = pytest.mark.unit
 AT = ("config", "aks-dra:pools")

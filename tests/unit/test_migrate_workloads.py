@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from aks_dra.kube.reading import WorkloadError
 from aks_dra.migrate.document import document
-from aks_dra.simulate.reading import WorkloadError
 from tests.unit.migrate_help import A100, DEPLOYMENT, POOLS, T4, made
 
 pytestmark = pytest.mark.unit

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aks_dra.facts import load_facts
-from aks_dra.planning.mixed_claims import mixed_claims
+from aks_dra.kube.mixed_claims import mixed_claims
 from aks_dra.simulate.command import read_workloads, without_cluster
 from tests.unit.planning_help import planned
 

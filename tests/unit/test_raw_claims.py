@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aks_dra.planning import plan
+from aks_dra.plan import plan
 from aks_dra.settings.parse import settings_from_values
 from tests.unit.planning_help import found, planned
 

@@ -9,9 +9,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from aks_dra.planning.from_file import plan_loaded
 from aks_dra.resources import DraCluster, DraClusterArgs
-from aks_dra.settings.loader import load_config_values
+from aks_dra.stack_plan import plan_loaded
+from aks_dra.stackfile.loader import load_config_values
 from tests.unit.planning_help import planned
 from tests.unit.reported import errors, findings, only
 from tests.unit.resources_stand_in import Azure, Engine, failing, kubelogin, run  # noqa: F401

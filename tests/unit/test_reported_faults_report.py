@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 
 from aks_dra.cli import app
 from aks_dra.facts.reader import SCALARS, TABLES
-from aks_dra.planning.from_file import plan_file
+from aks_dra.reference.settings_doc import document
 from aks_dra.report.document import as_document
 from aks_dra.report.markdown import as_markdown
-from aks_dra.report.settings_doc import document
 from aks_dra.report.tables import changed, class_rows, created
 from aks_dra.report.text import print_plan
 from aks_dra.resources.dra_cluster import DraCluster
+from aks_dra.stack_plan import plan_file
 from tests.unit.planning_help import planned
 from tests.unit.reported import cluster, only
 from tests.unit.resources_stand_in import kubelogin, run  # noqa: F401

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aks_dra.facts import load_facts
-from aks_dra.planning import Plan
+from aks_dra.model.plan import Plan
 from tests.unit.planning_help import planned
 from tests.unit.reported import DRA, OPERATOR, PLUGIN, errors, findings, only, pool, values
 

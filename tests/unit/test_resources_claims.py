@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aks_dra.planning.model import PlannedObject
+from aks_dra.model.plan import PlannedObject
 from tests.unit.resources_plan import make_plan, manifest, whole_cluster
 from tests.unit.resources_stand_in import kubelogin, run  # noqa: F401
 

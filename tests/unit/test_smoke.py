@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aks_dra.planning import Plan
+from aks_dra.model.plan import Plan
 from aks_dra.resources import SmokeTest, reasons
 from tests.unit.planning_help import found, planned
 from tests.unit.resources_stand_in import kubelogin, run  # noqa: F401

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from aks_dra.cli import app
-from aks_dra.planning.from_file import plan_file
-from aks_dra.planning.snapshot import SnapshotError, read_snapshot
+from aks_dra.context.snapshot import SnapshotError, read_snapshot
+from aks_dra.stack_plan import plan_file
 from tests.unit.planning_help import stack
 
 pytestmark = pytest.mark.unit

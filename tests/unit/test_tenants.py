@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aks_dra.planning import Plan
-from aks_dra.planning.previous import previous_of
-from aks_dra.planning.tenants import ALLOWED
+from aks_dra.context.previous import previous_of
+from aks_dra.model.plan import Plan
+from aks_dra.topics.tenants.policies import ALLOWED
 from tests.unit.planning_help import planned
 from tests.unit.tenants_help import FPGA, POOLS
 

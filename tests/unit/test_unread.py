@@ -14,12 +14,12 @@ import yaml
 from typer.testing import CliRunner
 
 from aks_dra.cli import app
-from aks_dra.planning import plan
-from aks_dra.planning.from_file import plan_file
-from aks_dra.report import findings_doc
+from aks_dra.plan import plan
+from aks_dra.reference import findings_doc
 from aks_dra.settings import Settings
 from aks_dra.settings.parse import read_values
 from aks_dra.settings.shape import model_at
+from aks_dra.stack_plan import plan_file
 
 pytestmark = pytest.mark.unit
 EXAMPLES = findings_doc.examples()

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from aks_dra.planning.asks import extended_resources, tolerates
-from aks_dra.planning.conditions import attempt, in_words, parts
-from aks_dra.planning.devices import Device, Version
+from aks_dra.kube.asks import extended_resources, tolerates
+from aks_dra.kube.devices import Device, Version
+from aks_dra.kube.reading import WorkloadError, read_text
+from aks_dra.kube.workloads import Workloads, workloads
+from aks_dra.matching.conditions import attempt, in_words, parts
 from aks_dra.simulate.pods import daemon_pod, pod_manifest
-from aks_dra.simulate.reading import WorkloadError, read_text
-from aks_dra.simulate.workloads import Workloads, workloads
 
 pytestmark = pytest.mark.unit
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aks_dra.planning.model import Plan
+from aks_dra.kube.reading import WorkloadError, read_text
+from aks_dra.kube.workloads import Workloads, workloads
+from aks_dra.model.plan import Plan
 from aks_dra.simulate.command import without_cluster
 from aks_dra.simulate.pods import daemon_pod, pod_manifest
-from aks_dra.simulate.reading import WorkloadError, read_text
-from aks_dra.simulate.workloads import Workloads, workloads
 from tests.unit.planning_help import planned
 
 pytestmark = pytest.mark.unit

@@ -1,31 +1,33 @@
 """What is true of the world: GPUs, MIG, VM sizes, Kubernetes on AKS, NVIDIA's charts. See tables.py."""
 
+from aks_dra.facts.fact import Fact
 from aks_dra.facts.mig import Placement, fits, place
 from aks_dra.facts.reader import FactsError
 from aks_dra.facts.rows import (
-    AksDriver,
-    AksFault,
     Chart,
     ChartFault,
     ChartValue,
     ChartVersion,
     DriverMinimum,
-    Fact,
     Feature,
     Gate,
     Gpu,
-    GpuInstanceProfile,
     KubernetesVersion,
-    LabelRule,
-    Limit,
     MigFamily,
     MigProfile,
-    NameRule,
     Need,
+    VmSize,
+)
+from aks_dra.facts.rows_aks import (
+    AksDriver,
+    AksFault,
+    GpuInstanceProfile,
+    LabelRule,
+    Limit,
+    NameRule,
     NodeLabel,
     OsSku,
     PoolField,
-    VmSize,
 )
 from aks_dra.facts.tables import Facts, Kubernetes, Row, load_facts, minor
 

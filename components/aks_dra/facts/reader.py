@@ -18,7 +18,20 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from aks_dra.facts import rows
-from aks_dra.facts.rows import Fact
+from aks_dra.facts.fact import Fact
+from aks_dra.facts.rows_aks import (
+    AksDriver,
+    AksFault,
+    GpuInstanceProfile,
+    LabelRule,
+    Limit,
+    NameRule,
+    NodeLabel,
+    OsSku,
+    PoolField,
+    ReservedRange,
+    Role,
+)
 
 R = TypeVar("R", bound=Fact)
 
@@ -26,11 +39,11 @@ R = TypeVar("R", bound=Fact)
 TABLES: Mapping[str, type[Fact]] = MappingProxyType({
     "gpu": rows.Gpu, "family": rows.MigFamily, "size": rows.VmSize, "version": rows.KubernetesVersion,
     "feature": rows.Feature, "need": rows.Need, "chart": rows.Chart, "gate": rows.Gate, "fault": rows.ChartFault,
-    "driver_minimum": rows.DriverMinimum, "pool_field": rows.PoolField, "cluster_field": rows.PoolField,
-    "label_rule": rows.LabelRule, "node_label": rows.NodeLabel, "name_rule": rows.NameRule, "limit": rows.Limit,
-    "aks_driver": rows.AksDriver, "gpu_instance_profile": rows.GpuInstanceProfile, "os_sku": rows.OsSku,
-    "role": rows.Role, "reserved_range": rows.ReservedRange,
-    "aks_fault": rows.AksFault, "image": rows.Image,
+    "driver_minimum": rows.DriverMinimum, "pool_field": PoolField, "cluster_field": PoolField,
+    "label_rule": LabelRule, "node_label": NodeLabel, "name_rule": NameRule, "limit": Limit,
+    "aks_driver": AksDriver, "gpu_instance_profile": GpuInstanceProfile, "os_sku": OsSku,
+    "role": Role, "reserved_range": ReservedRange,
+    "aks_fault": AksFault, "image": rows.Image,
 })  # fmt: skip
 
 # The keys outside of tables: two Kubernetes versions and their source.

@@ -16,9 +16,22 @@ from types import MappingProxyType
 from typing import Any
 
 from aks_dra.facts import reader, rows
+from aks_dra.facts.fact import Fact
 from aks_dra.facts.mig import fits
 from aks_dra.facts.reader import FactsError, Raw
-from aks_dra.facts.rows import Fact
+from aks_dra.facts.rows_aks import (
+    AksDriver,
+    AksFault,
+    GpuInstanceProfile,
+    LabelRule,
+    Limit,
+    NameRule,
+    NodeLabel,
+    OsSku,
+    PoolField,
+    ReservedRange,
+    Role,
+)
 
 _HERE = Path(__file__).parent
 _FILES = tuple(_HERE / f"{name}.toml" for name in ("gpus", "mig", "vm_sizes", "kubernetes", "charts", "aks"))
@@ -69,18 +82,18 @@ class Facts:
     gates: Mapping[str, rows.Gate]
     chart_faults: Mapping[str, rows.ChartFault]
     driver_minimums: Mapping[str, rows.DriverMinimum]
-    pool_fields: Mapping[str, rows.PoolField]
-    cluster_fields: Mapping[str, rows.PoolField]
-    labels: Mapping[str, rows.LabelRule]
-    node_labels: Mapping[str, rows.NodeLabel]
-    name_rules: Mapping[str, rows.NameRule]
-    limits: Mapping[str, rows.Limit]
-    aks_drivers: Mapping[str, rows.AksDriver]
-    gpu_instance_profiles: Mapping[str, rows.GpuInstanceProfile]
-    os_skus: Mapping[str, rows.OsSku]
-    roles: Mapping[str, rows.Role]
-    reserved_ranges: Mapping[str, rows.ReservedRange]
-    aks_faults: Mapping[str, rows.AksFault]
+    pool_fields: Mapping[str, PoolField]
+    cluster_fields: Mapping[str, PoolField]
+    labels: Mapping[str, LabelRule]
+    node_labels: Mapping[str, NodeLabel]
+    name_rules: Mapping[str, NameRule]
+    limits: Mapping[str, Limit]
+    aks_drivers: Mapping[str, AksDriver]
+    gpu_instance_profiles: Mapping[str, GpuInstanceProfile]
+    os_skus: Mapping[str, OsSku]
+    roles: Mapping[str, Role]
+    reserved_ranges: Mapping[str, ReservedRange]
+    aks_faults: Mapping[str, AksFault]
     images: Mapping[str, rows.Image]
     _sizes: Mapping[str, rows.VmSize] = field(default_factory=dict, repr=False, compare=False)
 
@@ -93,7 +106,7 @@ class Facts:
         name = self.gpus[size.gpu].mig
         return self.families[name] if size.mig and name else None
 
-    def label_rule(self, label: str) -> rows.LabelRule | None:
+    def label_rule(self, label: str) -> LabelRule | None:
         """The most specific rule for a label key of a pool; None where none applies, which allows it."""
         found = [rule for rule in self.labels.values() if rule.matches(label)]
         return max(found, key=lambda rule: (rule.match == "exact", len(rule.pattern)), default=None)
@@ -178,18 +191,18 @@ def _build(raw: Raw) -> Facts:
         gates=raw.rows("gate", rows.Gate),
         chart_faults=raw.rows("fault", rows.ChartFault),
         driver_minimums=raw.rows("driver_minimum", rows.DriverMinimum),
-        pool_fields=raw.rows("pool_field", rows.PoolField),
-        cluster_fields=raw.rows("cluster_field", rows.PoolField),
-        labels=raw.rows("label_rule", rows.LabelRule),
-        node_labels=raw.rows("node_label", rows.NodeLabel),
-        name_rules=raw.rows("name_rule", rows.NameRule),
-        limits=raw.rows("limit", rows.Limit),
-        aks_drivers=raw.rows("aks_driver", rows.AksDriver),
-        gpu_instance_profiles=raw.rows("gpu_instance_profile", rows.GpuInstanceProfile),
-        os_skus=raw.rows("os_sku", rows.OsSku),
-        roles=raw.rows("role", rows.Role),
-        reserved_ranges=raw.rows("reserved_range", rows.ReservedRange),
-        aks_faults=raw.rows("aks_fault", rows.AksFault),
+        pool_fields=raw.rows("pool_field", PoolField),
+        cluster_fields=raw.rows("cluster_field", PoolField),
+        labels=raw.rows("label_rule", LabelRule),
+        node_labels=raw.rows("node_label", NodeLabel),
+        name_rules=raw.rows("name_rule", NameRule),
+        limits=raw.rows("limit", Limit),
+        aks_drivers=raw.rows("aks_driver", AksDriver),
+        gpu_instance_profiles=raw.rows("gpu_instance_profile", GpuInstanceProfile),
+        os_skus=raw.rows("os_sku", OsSku),
+        roles=raw.rows("role", Role),
+        reserved_ranges=raw.rows("reserved_range", ReservedRange),
+        aks_faults=raw.rows("aks_fault", AksFault),
         images=raw.rows("image", rows.Image),
         _sizes=MappingProxyType({name.casefold(): size for name, size in sizes.items()}),
     )

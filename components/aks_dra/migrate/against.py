@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aks_dra.planning.from_file import plan_loaded
-from aks_dra.planning.previous import Previous, PreviousError, from_plain, previous_of
-from aks_dra.settings.loader import load_stack_file
+from aks_dra.context.previous import Previous, PreviousError, from_plain, previous_of
+from aks_dra.stack_plan import plan_loaded
+from aks_dra.stackfile.loader import load_stack_file
 
 OUTPUT = "previous"
 # What a stack file can be made of; the rest of a repository is left where it is.

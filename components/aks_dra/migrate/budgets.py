@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aks_dra.simulate.reading import Manifest
+from aks_dra.kube.reading import Manifest
 
 GENTLE = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
 DEFAULT = "25%"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import yaml
 
+from aks_dra.kube.reading import WorkloadError, read_files
 from aks_dra.migrate.document import document
 from aks_dra.migrate.steps import MigrateError, Road, road
-from aks_dra.simulate.reading import WorkloadError, read_files
 
 
 def stack_file(stack: str) -> Path:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from aks_dra import names
 from aks_dra.migrate.steps import Road, Step
 from aks_dra.migrate.workloads import FIXED, Advice
-from aks_dra.planning import names
 
 LABEL = names.LABEL_AGENT_POOL
 ROLLOUTS = ("Deployment", "StatefulSet", "DaemonSet")

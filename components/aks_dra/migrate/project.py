@@ -9,10 +9,11 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from aks_dra.planning.from_file import plan_loaded
-from aks_dra.planning.model import Finding, Plan
-from aks_dra.planning.previous import Previous
-from aks_dra.settings.loader import Loaded, load_stack_file
+from aks_dra.context.previous import Previous
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import Plan
+from aks_dra.stack_plan import plan_loaded
+from aks_dra.stackfile.loader import Loaded, load_stack_file
 
 
 def loaded_text(file: Path, text: str, temporary: Path) -> Loaded:

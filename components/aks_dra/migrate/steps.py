@@ -12,20 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aks_dra.migrate.edit import Drop, Edit, EditError, Put, edited
+from aks_dra.context.previous import Previous, previous_of
+from aks_dra.findings.finding import Finding
+from aks_dra.kube.reading import Manifest
+from aks_dra.kube.versions import minor
+from aks_dra.kube.workloads import OBJECTS, WITHOUT_SAY
 from aks_dra.migrate.pools import emptied, successor
 from aks_dra.migrate.project import plan_text
 from aks_dra.migrate.tenants import short_quotas, widened
 from aks_dra.migrate.workloads import MINOR_OF_MAPPING, POD_PATHS, Advice, Fleet, advise
-from aks_dra.planning.checks.changes_pools import free_name
-from aks_dra.planning.cluster import minor
-from aks_dra.planning.model import Finding, Plan, PlannedPool
-from aks_dra.planning.previous import Previous, previous_of
+from aks_dra.model.plan import Plan, PlannedPool
 from aks_dra.settings import Settings
-from aks_dra.settings.loader import Loaded, load_stack_file
 from aks_dra.settings.parse import settings_from_loaded
-from aks_dra.simulate.reading import Manifest
-from aks_dra.simulate.workloads import OBJECTS, WITHOUT_SAY
+from aks_dra.stackfile.edit import Drop, Edit, EditError, Put, edited
+from aks_dra.stackfile.loader import Loaded, load_stack_file
+from aks_dra.topics.changes.pool_rules import free_name
 
 POOLS = "aks-dra:pools"
 

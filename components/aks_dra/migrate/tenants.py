@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aks_dra import names
+from aks_dra.kube.reading import Manifest, WorkloadError
+from aks_dra.kube.workloads import number_of_pods
 from aks_dra.migrate.budgets import at
-from aks_dra.migrate.edit import Put
 from aks_dra.migrate.workloads import POD_PATHS, Advice
-from aks_dra.planning import names
-from aks_dra.planning.checks.tenants import counted
-from aks_dra.planning.model import Plan
-from aks_dra.planning.tenants import may_use
+from aks_dra.model.plan import Plan
 from aks_dra.settings import Settings
-from aks_dra.simulate.reading import Manifest, WorkloadError
-from aks_dra.simulate.workloads import number_of_pods
+from aks_dra.stackfile.edit import Put
+from aks_dra.topics.tenants.policies import may_use
+from aks_dra.topics.tenants.rules import counted
 
 
 def widened(settings: Settings, advice: Sequence[Advice]) -> tuple[list[Put], tuple[str, ...]]:

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from aks_dra import names
+from aks_dra.kube.reading import Manifest, WorkloadError
 from aks_dra.migrate.budgets import at, gentle_strategy
-from aks_dra.planning import names
-from aks_dra.planning.model import PlannedPool
-from aks_dra.planning.tenants import may_use
+from aks_dra.model.plan import PlannedPool
 from aks_dra.settings import Settings
-from aks_dra.simulate.reading import Manifest, WorkloadError
+from aks_dra.topics.tenants.policies import may_use
 
 # Where the pod's spec is, and what a patch can reach.
 POD_PATHS = {

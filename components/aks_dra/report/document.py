@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from aks_dra.planning.devices import Device, Unknown, Version
-from aks_dra.planning.model import Finding, Plan
+from aks_dra.findings.finding import Finding
+from aks_dra.kube.devices import Device, Unknown, Version
+from aks_dra.model.plan import Plan
 from aks_dra.report.tables import class_matches
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from aks_dra.planning.model import Finding
+from aks_dra.findings.finding import Finding
 
 STYLE = {"error": "bold red", "warning": "bold yellow"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aks_dra.planning.model import Plan
+from aks_dra.model.plan import Plan
 from aks_dra.report.findings import summary
 from aks_dra.report.tables import (
     CLAIM_COLUMNS,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from aks_dra.planning.counters import most_at_once
-from aks_dra.planning.devices import Device
-from aks_dra.planning.model import ClassMatch, Plan, PlannedAsk, PlannedObject, PlannedPool, PlannedRole
+from aks_dra.kube.devices import Device
+from aks_dra.matching.counters import most_at_once
+from aks_dra.model.plan import ClassMatch, Plan, PlannedAsk, PlannedObject, PlannedPool, PlannedRole
 
 
 def describe_device(device: Device) -> str:

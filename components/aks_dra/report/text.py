@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from aks_dra.planning.model import Plan
+from aks_dra.model.plan import Plan
 from aks_dra.report.findings import print_findings
 from aks_dra.report.tables import (
     CLAIM_COLUMNS,

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import pulumi
 import yaml
 
-from aks_dra.planning.model import Plan
+from aks_dra.model.plan import Plan
 
 # kubelogin's own names of the login modes.
 KUBELOGIN_MODES = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pulumi
 
 from aks_dra.facts.arm import CLUSTER, MAINTENANCE
-from aks_dra.planning.model import Plan
+from aks_dra.model.plan import Plan
 from aks_dra.resources import access, holdings, identity, monitoring, twins
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.azure_inputs import arguments

@@ -16,13 +16,14 @@ from typing import Any
 import pulumi
 from pydantic.alias_generators import to_camel
 
-from aks_dra.planning.model import Finding, Plan
-from aks_dra.planning.previous import Previous
+from aks_dra.context.previous import Previous
+from aks_dra.findings.finding import Finding
+from aks_dra.model.plan import Plan
 from aks_dra.settings import Settings
-from aks_dra.settings.loader import Loaded
 from aks_dra.settings.parse import locate, read_values
-from aks_dra.settings.plain import MAX_DEPTH
 from aks_dra.settings.reading import Unread
+from aks_dra.stackfile.loader import Loaded
+from aks_dra.stackfile.plain import MAX_DEPTH
 
 # How pulumi's Output answers str(): the text that ends up in names built with f-strings.
 OUTPUT_TEXT = "Calling __str__ on an Output[T] is not supported"
@@ -81,8 +82,8 @@ def plan_of(args: Args, resource: pulumi.Resource | None = None) -> Plan:
     if isinstance(args, Plan):
         stop_on_errors(args.stack, args.findings)
         return args
-    from aks_dra.planning import plan  # here: loading the facts is only needed when something is planned
-    from aks_dra.planning.from_file import own_facts
+    from aks_dra.plan import plan  # here: loading the facts is only needed when something is planned
+    from aks_dra.stack_plan import own_facts
 
     given = args if isinstance(args, DraClusterArgs) else DraClusterArgs(args)
     folder = Path(given.loaded.files[0]).parent if given.loaded and given.loaded.files else Path.cwd()

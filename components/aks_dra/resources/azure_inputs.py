@@ -15,7 +15,7 @@ from typing import Any
 import pulumi
 
 from aks_dra.facts.arm import provider_names
-from aks_dra.planning.model import Plan
+from aks_dra.model.plan import Plan
 
 # Identity of a resource: it follows from names in the settings, never from raw inputs.
 _SET_BY_COMPONENTS = {"resource_group_name", "resource_name", "agent_pool_name"}

@@ -13,8 +13,8 @@ from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from aks_dra.resources.args import DraClusterArgs, stop_on_errors
 from aks_dra.resources.last_run import last_run
-from aks_dra.settings.loader import load_config_values
 from aks_dra.settings.parse import read_loaded
+from aks_dra.stackfile.loader import load_config_values
 
 
 def args_from_config() -> DraClusterArgs:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pulumi
 
-from aks_dra.planning.model import Plan
-from aks_dra.planning.previous import as_plain, previous_of
+from aks_dra.context.previous import as_plain, previous_of
+from aks_dra.model.plan import Plan
 from aks_dra.resources import access, guard, holdings, twins
 from aks_dra.resources.aks_cluster import AksCluster
 from aks_dra.resources.args import Args, plan_of

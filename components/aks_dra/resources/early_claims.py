@@ -23,13 +23,13 @@ import pulumi
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.settings import monitor_supports_feature
 
-from aks_dra.planning import names
-from aks_dra.planning.classes import CHART_CLASSES
-from aks_dra.planning.extended import IMPLICIT
-from aks_dra.planning.model import Plan
-from aks_dra.planning.tenants import POLICY
+from aks_dra import names
+from aks_dra.model.classes import CHART_CLASSES
+from aks_dra.model.plan import Plan
 from aks_dra.resources.api_server import Call, caller, items
 from aks_dra.resources.args import Args, plan_of
+from aks_dra.topics.legacy.extended import IMPLICIT
+from aks_dra.topics.tenants.policies import POLICY
 
 DRA = "/apis/resource.k8s.io/v1"
 CLASSES = f"{DRA}/deviceclasses"

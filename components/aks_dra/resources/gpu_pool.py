@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 
 from aks_dra.facts.arm import POOL
-from aks_dra.planning.model import Plan, PlannedPool
+from aks_dra.model.plan import Plan, PlannedPool
 from aks_dra.resources import access, holdings, twins
 from aks_dra.resources.aks_cluster import AksCluster
 from aks_dra.resources.args import Args, plan_of

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import pulumi
 
-from aks_dra.planning.model import Plan, PlannedCluster, PlannedIdentity, PlannedObject, PlannedRelease
+from aks_dra.model.plan import Plan, PlannedCluster, PlannedIdentity, PlannedObject, PlannedRelease
 from aks_dra.resources import access
 
 AZURE = "azure-native:resources:ResourceGroup"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pulumi
 
-from aks_dra.planning.model import PlannedCluster, PlannedRole
+from aks_dra.model.plan import PlannedCluster, PlannedRole
 
 KUBELET = "kubelet"  # the identity that AKS makes for its nodes
 

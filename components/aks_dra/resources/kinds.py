@@ -10,7 +10,7 @@ from typing import Any
 
 import pulumi
 
-from aks_dra.planning.model import PlannedObject
+from aks_dra.model.plan import PlannedObject
 from aks_dra.resources.azure_inputs import snake
 
 MODULES = {

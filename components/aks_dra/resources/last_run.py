@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pulumi
 
-from aks_dra.planning.previous import Previous, PreviousError, from_plain
+from aks_dra.context.previous import Previous, PreviousError, from_plain
 
 OUTPUT = "previous"
 READ = "pulumi:pulumi:readStackOutputs"

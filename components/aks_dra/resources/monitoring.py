@@ -12,9 +12,9 @@ from typing import Any
 
 import pulumi
 
-from aks_dra.planning.cluster import log_agent
-from aks_dra.planning.model import PlannedCluster
+from aks_dra.model.plan import PlannedCluster
 from aks_dra.resources.identity import parts_of
+from aks_dra.topics.cluster.inputs import log_agent
 
 # All that Container insights reads: logs of containers, events, inventory.
 STREAM = "Microsoft-ContainerInsights-Group-Default"

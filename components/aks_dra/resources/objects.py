@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pulumi
 
-from aks_dra.planning.model import Plan, PlannedObject
+from aks_dra.model.plan import Plan, PlannedObject
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.part import DEVICE_CLASS, PACKAGE, Part
 from aks_dra.resources.releases import objects_before

@@ -17,7 +17,7 @@ from graphlib import TopologicalSorter
 
 import pulumi
 
-from aks_dra.planning.model import Plan, PlannedObject, PlannedRelease
+from aks_dra.model.plan import Plan, PlannedObject, PlannedRelease
 from aks_dra.resources import kinds, twins
 from aks_dra.resources.access import KUBERNETES, cluster_behind, provider_in, required_provider
 from aks_dra.resources.holdings import in_cluster

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import pulumi
 
-from aks_dra.planning.model import Plan, PlannedObject, PlannedRelease
+from aks_dra.model.plan import Plan, PlannedObject, PlannedRelease
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.part import Part, needed_by_release
 

@@ -13,7 +13,7 @@ import pulumi
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.settings import monitor_supports_feature
 
-from aks_dra.planning.model import PlannedObject
+from aks_dra.model.plan import PlannedObject
 from aks_dra.resources.args import Args, plan_of
 from aks_dra.resources.part import Part
 from aks_dra.resources.reasons import reasons

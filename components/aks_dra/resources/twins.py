@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 import pulumi
 from pulumi.runtime.settings import SETTINGS
 
-from aks_dra.planning.model import Plan
+from aks_dra.model.plan import Plan
 from aks_dra.resources.holdings import ClusterPlace, Holding, Inside, Key
 
 # Of a cluster's name; with it twice, and with a location, the name of the node resource group has 80 at most.

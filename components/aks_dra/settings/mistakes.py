@@ -15,11 +15,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from aks_dra.planning.model import Finding
+from aks_dra.findings.finding import Finding
 from aks_dra.settings.elsewhere import written_here
-from aks_dra.settings.jsontext import looks_like_object
 from aks_dra.settings.shape import model_at, models_of, named_member, several, step
 from aks_dra.settings.stack import Settings
+from aks_dra.stackfile.jsontext import looks_like_object
 
 NAMESPACE = "aks-dra"
 SOURCE = "aks-dra: settings (docs/settings.md)"

@@ -12,14 +12,14 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from aks_dra.planning.model import Finding, printable
-from aks_dra.settings.jsontext import NotJson, loads, looks_like_object
-from aks_dra.settings.loader import Loaded, LoadProblem
+from aks_dra.findings.finding import Finding, printable
 from aks_dra.settings.mistakes import NAMESPACE, SOURCE, shown_path
 from aks_dra.settings.reading import Reading, read_settings
 from aks_dra.settings.shape import Path
-from aks_dra.settings.source import dotted
 from aks_dra.settings.stack import Settings
+from aks_dra.stackfile.jsontext import NotJson, loads, looks_like_object
+from aks_dra.stackfile.loader import Loaded
+from aks_dra.stackfile.source import LoadProblem, dotted
 
 UNREADABLE = ("LOAD011", "LOAD021", "LOAD022", "LOAD044")
 """Problems of one key that leave its value out."""

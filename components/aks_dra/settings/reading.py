@@ -15,13 +15,13 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
-from aks_dra.planning.model import Finding
-from aks_dra.settings.entries import Unknown
+from aks_dra.findings.finding import Finding
 from aks_dra.settings.mistakes import NAMESPACE, SOURCE, mistakes_of, shown_path
-from aks_dra.settings.plain import MAX_PROBLEMS, Reader
 from aks_dra.settings.samples import UNSET, samples
 from aks_dra.settings.shape import Path, annotation_at, required
 from aks_dra.settings.stack import Settings
+from aks_dra.stackfile.entries import Unknown
+from aks_dra.stackfile.plain import MAX_PROBLEMS, Reader
 
 MOST_ROUNDS = 60
 

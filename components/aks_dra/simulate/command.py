@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from aks_dra.facts import Facts, load_facts
-from aks_dra.planning.cluster import minor
-from aks_dra.planning.mixed_claims import mixed_claims
-from aks_dra.planning.model import Plan
-from aks_dra.planning.necessary import Fleet, known_classes
+from aks_dra.kube.mixed_claims import mixed_claims
+from aks_dra.kube.reading import WorkloadError, read_files
+from aks_dra.kube.versions import minor
+from aks_dra.kube.workloads import DEFAULT_NAMESPACE, Workloads, workloads
+from aks_dra.model.plan import Plan
 from aks_dra.simulate.conditions_only import conditions_report
 from aks_dra.simulate.fleet import Nodes, node_pools
 from aks_dra.simulate.model import Report, SimulationError
-from aks_dra.simulate.reading import WorkloadError, read_files
-from aks_dra.simulate.workloads import DEFAULT_NAMESPACE, Workloads, workloads
+from aks_dra.simulate.necessary import Fleet, known_classes
 
 CHECKOUT = "AKS_DRA_CHECKOUT"
 NOT_BUILT = 69

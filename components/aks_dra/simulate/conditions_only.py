@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aks_dra.planning.asks import PodAsks, pod_asks
-from aks_dra.planning.model import Plan
-from aks_dra.planning.necessary import Fleet
+from aks_dra.kube.asks import PodAsks, pod_asks
+from aks_dra.kube.workloads import Workloads
+from aks_dra.model.plan import Plan
 from aks_dra.simulate import words
 from aks_dra.simulate.hints import with_hint
 from aks_dra.simulate.model import PodResult, Reason, Report
-from aks_dra.simulate.workloads import Workloads
+from aks_dra.simulate.necessary import Fleet
 
 Key = tuple[str, str]
 LABEL = "resource.kubernetes.io/admin-access"

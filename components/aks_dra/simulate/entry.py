@@ -11,11 +11,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
 
-from aks_dra.planning.model import Finding, Plan
+from aks_dra.findings.finding import Finding
+from aks_dra.kube.reading import WorkloadError
+from aks_dra.kube.workloads import DEFAULT_NAMESPACE, Workloads
+from aks_dra.model.plan import Plan
 from aks_dra.simulate import command
 from aks_dra.simulate.model import Report, SimulationError
-from aks_dra.simulate.reading import WorkloadError
-from aks_dra.simulate.workloads import DEFAULT_NAMESPACE, Workloads
 
 GOOD, SOME_NOT, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 

@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aks_dra.planning.asks import Ask, PodAsks, pod_asks
-from aks_dra.planning.model import Plan
-from aks_dra.planning.necessary import Fleet, Judgement
+from aks_dra.kube.asks import Ask, PodAsks, pod_asks
+from aks_dra.kube.workloads import Group, Pod
+from aks_dra.model.plan import Plan
 from aks_dra.report.tables import describe_device
 from aks_dra.simulate import words
 from aks_dra.simulate.hints import with_hint
 from aks_dra.simulate.holdings import Holdings, allocated, device_key, node_count, users
 from aks_dra.simulate.model import Got, PodResult, Reason
+from aks_dra.simulate.necessary import Fleet, Judgement
 from aks_dra.simulate.run import Seen, answered, claims_named
-from aks_dra.simulate.workloads import Group, Pod
 
 Key = tuple[str, str]
 QUOTA_SUFFIX = ".deviceclass.resource.k8s.io/devices"

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from aks_dra.facts import Facts
-from aks_dra.planning.cel import quantity
-from aks_dra.planning.devices import MAYBE, UNKNOWN, Device, Version
-from aks_dra.planning.model import Plan, PlannedPool
-from aks_dra.planning.necessary import known_classes, node_labels
+from aks_dra.kube import quantity
+from aks_dra.kube.devices import MAYBE, UNKNOWN, Device, Version
+from aks_dra.model.plan import Plan, PlannedPool
 from aks_dra.simulate.cluster import RUN_LABEL
+from aks_dra.simulate.necessary import known_classes, node_labels
 
 T = TypeVar("T")
 Nodes = Literal["first", "max"]

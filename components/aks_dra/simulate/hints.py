@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aks_dra.planning.necessary import Obstacle
+from aks_dra.simulate.necessary import Obstacle
 
 Key = tuple[str, str]
 

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from aks_dra.planning.asks import Ask, extended_resources
-from aks_dra.planning.cel import quantity
-from aks_dra.planning.counters import most_at_once
-from aks_dra.planning.devices import Device
-from aks_dra.planning.necessary import Fleet
+from aks_dra.kube import quantity
+from aks_dra.kube.asks import Ask, extended_resources
+from aks_dra.kube.devices import Device
+from aks_dra.matching.counters import most_at_once
 from aks_dra.report.tables import describe_device
 from aks_dra.simulate.fleet import counter_sets
 from aks_dra.simulate.model import Reason
+from aks_dra.simulate.necessary import Fleet
 from aks_dra.simulate.run import Seen
 
 MOST_HOLDERS = 5

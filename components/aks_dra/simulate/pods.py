@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from aks_dra.simulate.workloads import Pod
+from aks_dra.kube.workloads import Pod
 
 TAKEN = ("serviceAccount", "serviceAccountName", "runtimeClassName", "overhead", "imagePullSecrets")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -17,13 +17,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aks_dra.facts import Facts
-from aks_dra.planning.model import Plan
+from aks_dra.kube.workloads import CLUSTER_WIDE, Group, Pod, Workloads
+from aks_dra.model.plan import Plan
 from aks_dra.simulate.cleaning import wait
 from aks_dra.simulate.cluster import KINDS, RUN_LABEL, Cluster, Refused
 from aks_dra.simulate.fleet import NodePool, class_manifests, node_manifest, node_names, slice_manifests
 from aks_dra.simulate.model import SimulationError
 from aks_dra.simulate.pods import daemon_pod, pod_manifest
-from aks_dra.simulate.workloads import CLUSTER_WIDE, Group, Pod, Workloads
 
 READY_SECONDS = 60.0
 SPEAK_SECONDS = 30.0

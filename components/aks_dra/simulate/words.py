@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 import yaml
 
-from aks_dra.planning.asks import IMPLICIT, Ask, PodAsks
-from aks_dra.planning.cel import lint
-from aks_dra.planning.conditions import in_words
-from aks_dra.planning.model import PlannedPool
-from aks_dra.planning.necessary import EXTENDED_SINCE, Fleet, Judgement, Obstacle
+from aks_dra.cel import lint
+from aks_dra.kube.asks import IMPLICIT, Ask, PodAsks
+from aks_dra.matching.conditions import in_words
+from aks_dra.model.plan import PlannedPool
 from aks_dra.report.tables import describe_device
 from aks_dra.simulate.model import Reason
+from aks_dra.simulate.necessary import EXTENDED_SINCE, Fleet, Judgement, Obstacle
 
 MOST = 3
 OUTSIDE = ("label", "taint")

@@ -1,0 +1,1 @@
+"""Kubernetes' own things: quantities, versions, devices, claims and manifests. No settings, no plan."""

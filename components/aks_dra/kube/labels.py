@@ -1,0 +1,13 @@
+"""The forms of labels, taints and names that Kubernetes takes."""
+
+from __future__ import annotations
+
+import re
+
+KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?")
+
+VALUE = re.compile(r"([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?")
+
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")

@@ -1,0 +1,1 @@
+"""Which device matches what: selectors on planned devices, by Kubernetes' own semantics."""

@@ -1,0 +1,1 @@
+"""The values that planning gives: the Plan and its parts."""

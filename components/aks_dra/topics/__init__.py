@@ -1,0 +1,1 @@
+"""One folder for each topic: what it plans, and the rules that hold for it. `plan.py` names them in order."""

@@ -1,0 +1,1 @@
+"""What may become of a stack that lives."""

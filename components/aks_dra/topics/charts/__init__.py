@@ -1,0 +1,1 @@
+"""NVIDIA's charts: releases, values, gates, images, the driver."""

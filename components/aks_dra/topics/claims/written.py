@@ -1,0 +1,76 @@
+"""From a claim's settings to its shape."""
+
+from __future__ import annotations
+
+import re
+
+from aks_dra.kube.claim_shape import Ask, ClaimKind, ClaimShape, Config, Constraint, Request
+from aks_dra.settings import ClaimAlternative, ClaimRequest, ClaimSettings
+
+# The request of a claim that is written without naming one.
+REQUEST = "gpu"
+
+
+def written_shape(namespace: str, name: str, claim: ClaimSettings) -> ClaimShape:
+    """The shape of a claim from the settings; what is contradictory in it is kept for the checks to see."""
+    path = f"aks-dra:claims.{namespace}.{name}"
+    if claim.requests:
+        requests = tuple(
+            _request(key, f"{path}.requests.{key}", entry) for key, entry in sorted(claim.requests.items())
+        )
+    else:
+        requests = (_request(REQUEST, path, claim),)
+    constraints = tuple(
+        Constraint(f"{path}.constraints.{i}", entry.requests, entry.match_attribute, entry.distinct_attribute)
+        for i, entry in enumerate(claim.constraints)
+    )
+    configs = tuple(
+        Config(f"{path}.config.{i}", entry.requests, entry.driver, entry.parameters)
+        for i, entry in enumerate(claim.config)
+    )
+    kind: ClaimKind = "ResourceClaim" if claim.share_across == "pods" else "ResourceClaimTemplate"
+    return ClaimShape(namespace, name, path, kind, requests, constraints, configs, claim.sharing)
+
+
+def _request(name: str, path: str, entry: ClaimRequest | ClaimSettings) -> Request:
+    if not entry.first_available:
+        return Request(name, path, (_ask(name, path, entry),), admin_access=entry.admin_access)
+    names = alternative_names(entry.first_available)
+    asks = tuple(
+        _ask(f"{name}/{own}", f"{path}.firstAvailable.{i}", alternative)
+        for i, (own, alternative) in enumerate(zip(names, entry.first_available, strict=True))
+    )
+    return Request(name, path, asks, ranked=True, admin_access=entry.admin_access)
+
+
+def _ask(reference: str, path: str, entry: ClaimAlternative | ClaimRequest | ClaimSettings) -> Ask:
+    return Ask(
+        reference,
+        path,
+        entry.device_class or "",
+        entry.count,
+        "count" in entry.model_fields_set,
+        entry.all,
+        entry.cel,
+        tuple(
+            item.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True) | {"operator": item.operator}
+            for item in entry.tolerations
+        ),
+        dict(sorted(entry.capacity.items())),
+    )
+
+
+def alternative_names(alternatives: tuple[ClaimAlternative, ...]) -> list[str]:
+    """A DNS label for each alternative: its own, or its class, with a number where one comes twice."""
+    names: list[str] = []
+    given = {alternative.name for alternative in alternatives}
+    for alternative in alternatives:
+        if alternative.name:
+            names.append(alternative.name)
+            continue
+        base = re.sub(r"[^a-z0-9-]", "-", alternative.device_class.lower()).strip("-")[:58].strip("-") or "device"
+        name, number = base, 2
+        while name in names or name in given:
+            name, number = f"{base}-{number}", number + 1
+        names.append(name)
+    return names

@@ -1,0 +1,1 @@
+"""The AKS cluster: its Azure inputs, identity, network, access and versions."""

@@ -1,0 +1,1 @@
+"""GPU pools: sizes, counts, labels, taints, images."""

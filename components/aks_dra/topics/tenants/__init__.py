@@ -1,0 +1,1 @@
+"""Who may use which class, and how much of it."""

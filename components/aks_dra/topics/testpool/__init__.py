@@ -1,0 +1,1 @@
+"""The test pool and its smoke test."""
