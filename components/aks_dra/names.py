@@ -46,3 +46,5 @@ ADMIN_SUFFIX = "-admin"
 
 ADMIN_ACCESS_LABEL = ("resource.kubernetes.io/admin-access", "true")
 ALLOWED_CLASSES = "aks-dra.dev/allowed-device-classes"
+CLASS_POLICY = "aks-dra-device-classes"
+"""What the admission policies on device classes begin with, and their bindings."""

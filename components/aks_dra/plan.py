@@ -18,7 +18,7 @@ from aks_dra.context.snapshot import Snapshot
 from aks_dra.facts import Facts, load_facts
 from aks_dra.findings.finding import Finding
 from aks_dra.incomplete.worlds import certain, whole_unread
-from aks_dra.kube.claim_shape import ClaimShape
+from aks_dra.kube.claims import Claim
 from aks_dra.kube.versions import minor
 from aks_dra.matching.claim_matches import ClaimMatches
 from aks_dra.matching.matcher import Matcher
@@ -40,7 +40,7 @@ from aks_dra.topics.changes import rules as changes_rules
 from aks_dra.topics.charts import rules as charts_rules
 from aks_dra.topics.charts.releases import dra_release, plan_releases
 from aks_dra.topics.claims import rules as claims_rules
-from aks_dra.topics.claims.manifests import claim_manifest, claim_shape
+from aks_dra.topics.claims.manifests import claim_manifest, claim_of
 from aks_dra.topics.classes import rules as classes_rules
 from aks_dra.topics.classes.classes import legacy_class, package_classes, pool_classes, user_classes
 from aks_dra.topics.cluster import rules as cluster_rules
@@ -169,9 +169,12 @@ def _planned(
     chart_classes = CHART_CLASSES if dra else ()
     matches = tuple(matcher.match(entry) for entry in (*own, *chart_classes))
     claims = all_claims(settings, pools)
-    shapes = tuple(claim_shape(namespace, name, claim) for (namespace, name), claim in claims.items())
+    asked = tuple(claim_of(namespace, name, claim) for (namespace, name), claim in claims.items())
     claim_matches = ClaimMatches(matcher, (*own, *chart_classes))
-    manifests = [(shape, claim_manifest(shape, claim_matches.type_of)) for shape in shapes]
+    manifests = [
+        (claim, claim_manifest(claim, claim_matches.type_of, claims[claim.namespace, claim.name].own_sharing))
+        for claim in asked
+    ]
     releases = plan_releases(settings, facts, pools)
     objects = tuple(_objects(settings, facts, entries, pools, legacy, [*own, *legacy_classes], manifests, version))
     partial = Plan(
@@ -185,10 +188,10 @@ def _planned(
         smoke_test=smoke_objects(settings, facts, pools, releases, objects),
         matches=matches,
         legacy_match=matcher.match(legacy_classes[0]) if legacy_classes else None,
-        claims=tuple(claim_matches.planned(shape) for shape in shapes),
+        claims=tuple(claim_matches.planned(claim) for claim in asked),
         tenancy=tenancy(settings, [*own, *legacy_classes]),
     )
-    context = Context(settings, facts, partial, own, matcher, today, snapshot, shapes, claim_matches, previous)
+    context = Context(settings, facts, partial, own, matcher, today, snapshot, asked, claim_matches, previous)
     return replace(partial, findings=tuple(found for rule in RULES for found in rule(context)))
 
 
@@ -199,7 +202,7 @@ def _objects(
     pools: list[PlannedPool],
     legacy: dict[str, Any],
     classes: list[PlannedClass],
-    claims: list[tuple[ClaimShape, dict[str, Any]]],
+    claims: list[tuple[Claim, dict[str, Any]]],
     version: str,
 ) -> list[PlannedObject]:
     objects = []
@@ -217,8 +220,8 @@ def _objects(
         bound = after if entry.name == names.LEGACY_CLASS else ()
         before = (*after, *bound_first)
         objects.append(PlannedObject(f"deviceclass-{entry.name}", entry.manifest(), after=before, replace_with=bound))
-    for shape, manifest in claims:
-        objects.append(PlannedObject(f"claim-{shape.namespace}-{shape.name}", manifest, after=after))
+    for claim, manifest in claims:
+        objects.append(PlannedObject(f"claim-{claim.namespace}-{claim.name}", manifest, after=after))
     for namespace, wanted in sorted(settings.namespaces.items()):
         if wanted.quota:
             quota = quota_manifest(namespace, wanted.quota, minor(version) >= (1, 36))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aks_dra.findings.finding import Finding
+from aks_dra.kube.claims import Ask, Claim, Request
 from aks_dra.model.plan import (
     Plan,
     PlannedAsk,
@@ -15,12 +16,12 @@ from aks_dra.model.plan import (
     PlannedObject,
     PlannedPool,
     PlannedRelease,
-    PlannedRequest,
     PodSnippet,
 )
 from aks_dra.resources import DraCluster
 from tests.unit.resources_stand_in import CLUSTER_ID
 
+REQUEST = Request("gpu", (Ask("gpu", "a100-80gb"),))
 POOL = PlannedPool(
     name="a100",
     path="aks-dra:pools.a100",
@@ -119,8 +120,8 @@ def make_plan(**changes: Any) -> Plan:
             PlannedObject("configmap-plugin", manifest("ConfigMap", "aks-dra-device-plugin", "gpu-operator", "v1",
                                                        data={"default": "x"})),
         ),
-        claims=(PlannedClaim("ml", "one", "ResourceClaim", (
-            PlannedRequest("gpu", (PlannedAsk("gpu", "a100-80gb", 1, ("a100",)),)),)),),
+        claims=(PlannedClaim(Claim((REQUEST,), namespace="ml", name="one"), (
+            (REQUEST, (PlannedAsk(REQUEST.asks[0], ("a100",)),)),)),),
         findings=(finding("W1", "warning"), dataclasses.replace(finding("W2", "warning"), acknowledged="known")),
     )  # fmt: skip
     return dataclasses.replace(plan, **changes)

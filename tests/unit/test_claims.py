@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from aks_dra.model.plan import PlannedAsk, PlannedClaim, PlannedRequest
 from aks_dra.report.tables import claim_rows
 from tests.unit.planning_help import planned
 
@@ -251,23 +250,16 @@ aks-dra:claims:
 aks-dra:namespaces: {ml: {adminAccess: true}}
 """
     plan = planned(tmp_path, POOLS + body)
-    assert plan.claims == (
-        PlannedClaim(
-            "ml",
-            "c",
-            "ResourceClaimTemplate",
-            (
-                PlannedRequest("every", (PlannedAsk("every", "a100-80gb", None, ("a100",)),), True),
-                PlannedRequest(
-                    "two",
-                    (
-                        PlannedAsk("two/a100-80gb", "a100-80gb", 2, ("a100",)),
-                        PlannedAsk("two/t4", "t4", 1, ("t4",)),
-                    ),
-                ),
-            ),
-        ),
-    )
+    [found] = plan.claims
+    assert (found.claim.namespace, found.claim.name, found.claim.kind) == ("ml", "c", "ResourceClaimTemplate")
+    asked = [
+        (request.name, request.admin_access, [(one.ask.reference, str(one.ask), one.pools) for one in asks])
+        for request, asks in found.requests
+    ]
+    assert asked == [
+        ("every", True, [("every", "all a100-80gb", ("a100",))]),
+        ("two", False, [("two/a100-80gb", "2x a100-80gb", ("a100",)), ("two/t4", "1x t4", ("t4",))]),
+    ]
     assert claim_rows(plan) == [
         ("ml/c", "template", "all a100-80gb (looked at only) and 2x a100-80gb else 1x t4", "a100 and a100 else t4")
     ]

@@ -206,7 +206,7 @@ def test_a_condition_that_cannot_be_read_matches_nothing_that_is_known(tmp_path:
     assert matches["big"].unknown
     assert matches["odd"].unknown
     assert not matches["big"].pools
-    assert [ask.unknown for claim in planned.claims for request in claim.requests for ask in request.asks] == [True] * 2
+    assert [ask.unknown for claim in planned.claims for _, asks in claim.requests for ask in asks] == [True] * 2
     assert planned.incomplete == (
         "aks-dra:claims.ml.two.cel.0", "aks-dra:deviceClasses.big.require.memory", "aks-dra:deviceClasses.odd.cel.0",
     )  # fmt: skip

@@ -9,13 +9,13 @@ from aks_dra.context.previous import Previous
 from aks_dra.context.snapshot import Snapshot
 from aks_dra.facts import Facts
 from aks_dra.findings.finding import Finding
-from aks_dra.kube.claim_shape import ClaimShape
+from aks_dra.kube.claims import Claim
 from aks_dra.kube.versions import minor
 from aks_dra.matching.claim_matches import ClaimMatches
 from aks_dra.matching.matcher import Matcher
 from aks_dra.model.classes import PlannedClass
 from aks_dra.model.plan import Plan
-from aks_dra.settings import Pool, Settings
+from aks_dra.settings import Pool, Settings, Sharing
 from aks_dra.settings.pools_of import all_pools
 
 POOLS = "aks-dra:pools"
@@ -30,7 +30,7 @@ class Context:
     matcher: Matcher
     today: str
     snapshot: Snapshot | None = None
-    claims: tuple[ClaimShape, ...] = ()
+    claims: tuple[Claim, ...] = ()
     claim_matches: ClaimMatches = field(default_factory=lambda: ClaimMatches(Matcher((), (0, 0)), ()))
     previous: Previous | None = None
 
@@ -55,6 +55,11 @@ class Context:
         """Name, path in the stack file, settings of every GPU pool, the test pool included."""
         for name, (path, pool) in all_pools(self.settings).items():
             yield name, path, pool
+
+    def sharing_of(self, claim: Claim) -> Sharing | None:
+        """What the settings of a claim say of sharing."""
+        written = self.settings.claims.get(claim.namespace, {}).get(claim.name)
+        return written.own_sharing if written else None
 
     def place(self, paths: Sequence[str]) -> str:
         """Where a finding about these paths of pools points to: the one that is meant, or all of `aks-dra:pools`."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aks_dra.kube.claims import Config, as_map, read_claim
 from aks_dra.kube.devices import GPU_DRIVER
 from aks_dra.settings import Settings
 
@@ -42,14 +43,16 @@ def _asks(settings: Settings) -> Iterator[GateAsk]:
         if entry.sharing and (gate := GATE_OF_MODE.get(entry.sharing.mode)):
             yield GateAsk(gate, f"{path}.sharing.mode", f"class {name} (mode {entry.sharing.mode})")
         for number, config in enumerate(entry.config):
-            yield from _by_parameters(f"{path}.config.{number}", f"class {name}", config.driver, config.parameters)
+            written = Config((), config.driver, config.parameters, f"{path}.config.{number}")
+            yield from _by_parameters(written, f"class {name}")
     for namespace, claims in sorted(settings.claims.items()):
         for name, claim in sorted(claims.items()):
             path, what = f"aks-dra:claims.{namespace}.{name}", f"claim {namespace}/{name}"
             if claim.sharing and (gate := GATE_OF_MODE.get(claim.sharing.mode)):
                 yield GateAsk(gate, f"{path}.sharing.mode", f"{what} (mode {claim.sharing.mode})")
             for number, given in enumerate(claim.config):
-                yield from _by_parameters(f"{path}.config.{number}", what, given.driver, given.parameters)
+                written = Config((), given.driver, given.parameters, f"{path}.config.{number}")
+                yield from _by_parameters(written, what)
             yield from _raw(f"{path}.raw", what, claim.raw)
 
 
@@ -58,22 +61,15 @@ def _raw(path: str, what: str, raw: Mapping[str, Any]) -> Iterator[GateAsk]:
     held: Any = raw
     while isinstance(held, Mapping) and "devices" not in held:
         held, path = held.get("spec"), f"{path}.spec"
-    configs = _mapping(_mapping(held).get("devices")).get("config")
-    for number, entry in enumerate(configs if isinstance(configs, list | tuple) else ()):
-        opaque = _mapping(_mapping(entry).get("opaque"))
-        where = f"{path}.devices.config.{number}.opaque"
-        yield from _by_parameters(where, what, str(opaque.get("driver", "")), _mapping(opaque.get("parameters")))
+    for config in read_claim(held, path).configs:
+        yield from _by_parameters(config, what)
 
 
-def _by_parameters(path: str, what: str, driver: str, parameters: Mapping[str, Any]) -> Iterator[GateAsk]:
-    strategy = _mapping(parameters.get("sharing")).get("strategy")
+def _by_parameters(config: Config, what: str) -> Iterator[GateAsk]:
+    strategy = as_map(config.parameters.get("sharing")).get("strategy")
     gate = GATE_OF_STRATEGY.get(strategy) if isinstance(strategy, str) else None
-    if driver == GPU_DRIVER and gate:
-        yield GateAsk(gate, f"{path}.parameters.sharing.strategy", f"{what} (strategy {strategy})")
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    if config.driver == GPU_DRIVER and gate:
+        yield GateAsk(gate, f"{config.parameters_path}.sharing.strategy", f"{what} (strategy {strategy})")
 
 
 def feature_gates(settings: Settings) -> dict[str, bool]:

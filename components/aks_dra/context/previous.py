@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from aks_dra import names
-from aks_dra.model.plan import Plan, PlannedClaim, PlannedCluster, PlannedPool
+from aks_dra.kube.claims import KINDS, Claim
+from aks_dra.model.plan import Plan, PlannedCluster, PlannedPool
 
 FORMAT = 1
 DYNAMIC_MIG = "partitions on demand"
@@ -225,18 +226,18 @@ def _claims(plan: Plan) -> dict[str, PreviousClaim]:
     specs = {
         f"{metadata['namespace']}/{metadata['name']}": planned.manifest["spec"]
         for planned in plan.objects
-        if planned.kind in ("ResourceClaim", "ResourceClaimTemplate")
+        if planned.kind in KINDS
         for metadata in (planned.manifest["metadata"],)
     }
     return {
         key: PreviousClaim(claim.kind, _classes_of(claim), _digest(specs.get(key)))
-        for claim in plan.claims
+        for claim in (planned.claim for planned in plan.claims)
         for key in (f"{claim.namespace}/{claim.name}",)
     }
 
 
-def _classes_of(claim: PlannedClaim) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ask.device_class for request in claim.requests for ask in request.asks))
+def _classes_of(claim: Claim) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ask.device_class for ask in claim.asks))
 
 
 def _gpu_requests(plan: Plan) -> str:

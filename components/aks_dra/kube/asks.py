@@ -11,49 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aks_dra.kube import quantity
+from aks_dra.kube.claims import Ask, Claim, pod_claims, read_manifest
 from aks_dra.kube.devices import Device
 
 Manifest = Mapping[str, Any]
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
 """With a class's name behind it, this is a resource name that the scheduler maps to the class."""
-
-ALL = "All"
-
-
-@dataclass(frozen=True)
-class Ask:
-    """One request for devices, or one alternative of a ranked one (its name is then `request/alternative`)."""
-
-    name: str
-    device_class: str
-    selectors: tuple[str, ...] = ()
-    count: int = 1
-    every: bool = False  # all devices that match
-    admin: bool = False  # looks on, and takes nothing
-    capacity: tuple[tuple[str, str], ...] = ()  # name and amount
-
-    def __str__(self) -> str:
-        return f"{'all' if self.every else self.count}x {self.device_class}"
-
-
-@dataclass(frozen=True)
-class Request:
-    """Alternatives in order of preference; a plain request has one."""
-
-    name: str
-    alternatives: tuple[Ask, ...]
-
-
-@dataclass(frozen=True)
-class ClaimAsks:
-    """The requests of one claim, and the attributes that devices of some requests must share."""
-
-    name: str
-    requests: tuple[Request, ...]
-    same: tuple[tuple[str, frozenset[str]], ...] = ()  # (attribute, requests; none means all)
-
-    def shared_attributes(self, request: str) -> tuple[str, ...]:
-        return tuple(attribute for attribute, names in self.same if not names or request in names)
 
 
 @dataclass(frozen=True)
@@ -71,7 +34,7 @@ class PodAsks:
 
     namespace: str
     name: str
-    claims: tuple[ClaimAsks, ...] = ()
+    claims: tuple[Claim, ...] = ()  # by the names that the pod gives them
     missing: tuple[Missing, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict)
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -80,47 +43,7 @@ class PodAsks:
     @property
     def asks(self) -> Iterator[Ask]:
         for claim in self.claims:
-            for request in claim.requests:
-                yield from request.alternatives
-
-
-def claim_asks(name: str, spec: Manifest) -> ClaimAsks:
-    """From `spec` of a ResourceClaim, or `spec.spec` of a template."""
-    devices = spec.get("devices") or {}
-    requests = []
-    for entry in devices.get("requests") or ():
-        own = str(entry["name"])
-        if ranked := entry.get("firstAvailable"):
-            alternatives = tuple(_ask(f"{own}/{item['name']}", item) for item in ranked)
-        else:
-            alternatives = (_ask(own, entry.get("exactly") or {}),)
-        requests.append(Request(own, alternatives))
-    same = tuple(
-        # a constraint may name one alternative; the whole request is then left to the scheduler
-        (str(item["matchAttribute"]), frozenset(str(name) for name in item.get("requests") or ()))
-        for item in devices.get("constraints") or ()
-        if item.get("matchAttribute")
-    )
-    return ClaimAsks(name, tuple(requests), same)
-
-
-def _ask(name: str, entry: Manifest) -> Ask:
-    every = entry.get("allocationMode") == ALL
-    return Ask(
-        name,
-        str(entry.get("deviceClassName", "")),
-        tuple(str(item["cel"]["expression"]) for item in entry.get("selectors") or () if item.get("cel")),
-        0 if every else int(entry.get("count") or 1),
-        every,
-        bool(entry.get("adminAccess")),
-        _amounts(entry.get("capacity")),
-    )
-
-
-def _amounts(capacity: Any) -> tuple[tuple[str, str], ...]:
-    asked = capacity.get("requests") if isinstance(capacity, Mapping) else None
-    named = asked.items() if isinstance(asked, Mapping) else ()
-    return tuple(sorted((str(name), str(amount)) for name, amount in named if quantity.is_quantity(str(amount))))
+            yield from claim.asks
 
 
 def has_room(device: Device, amounts: Iterable[tuple[str, str]]) -> bool:
@@ -140,17 +63,14 @@ def pod_asks(
     templates: Mapping[tuple[str, str], Manifest],
 ) -> PodAsks:
     """From a pod's `spec`, with the claims and templates that there are, by namespace and name."""
-    found: list[ClaimAsks] = []
+    found: list[Claim] = []
     missing: list[Missing] = []
-    for entry in spec.get("resourceClaims") or ():
-        by_template = entry.get("resourceClaimTemplateName")
-        key = (namespace, str(by_template or entry.get("resourceClaimName")))
-        known = (templates if by_template else claims).get(key)
+    for named in pod_claims(spec):
+        known = (claims if named.kind == "ResourceClaim" else templates).get((namespace, named.claim))
         if known is None:
-            missing.append(Missing("ResourceClaimTemplate" if by_template else "ResourceClaim", *key))
+            missing.append(Missing(named.kind, namespace, named.claim))
         else:
-            inner = known["spec"]["spec"] if by_template else known["spec"]
-            found.append(claim_asks(str(entry["name"]), inner))
+            found.append(read_manifest(known, named.name))
     return PodAsks(
         namespace,
         name,

@@ -11,13 +11,11 @@ from typing import Any
 
 from aks_dra.kube import quantity
 from aks_dra.kube.asks import IMPLICIT, is_extended
+from aks_dra.kube.claim_forms import OF_EXACTLY
 from aks_dra.kube.reading import Manifest, WorkloadError
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 SAYS: dict[type, str] = {dict: "a map", list: "a list", str: "a text"}
-FIELDS_OF_EXACTLY = {
-    "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity",
-}  # fmt: skip
 
 
 def check_object(manifest: Manifest, version: str) -> None:
@@ -50,7 +48,7 @@ def check_claim(where: str, title: str, devices: dict[str, Any]) -> None:
         if not entry.get("name"):
             raise WorkloadError(f"{where}: {title}: every request needs a name")
         request = f"{title}: request {entry['name']}"
-        loose = sorted(FIELDS_OF_EXACTLY & set(entry))
+        loose = sorted(set(OF_EXACTLY) & set(entry))
         if loose:
             raise WorkloadError(
                 f"{where}: {request} has {', '.join(loose)} beside its name, as before "
@@ -80,7 +78,7 @@ def _class_named(title: str, item: dict[str, Any]) -> None:
         return
     if name is not None:
         raise WorkloadError(f"{title}: deviceClassName is the name of a device class, this is {name!r:.80}")
-    others = [str(key) for key in item if key not in {*FIELDS_OF_EXACTLY, "name"}]
+    others = [str(key) for key in item if key not in {*OF_EXACTLY, "name"}]
     close = next((key for key in others if difflib.get_close_matches(key, ["deviceClassName"], 1, 0.6)), "")
     raise WorkloadError(f"{title} has no deviceClassName" + (f"; {close} is no such field" if close else ""))
 

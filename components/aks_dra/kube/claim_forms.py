@@ -14,6 +14,8 @@ ASK: dict[str, Any] = {
     "tolerations": [TOLERATION],
     "capacity": {"requests": {"*": TEXT}},
 }
+# What stands under `exactly`; before v1 it stood beside the request's name.
+OF_EXACTLY = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
 SPEC: dict[str, Any] = {
     "devices": {
         "requests": [

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aks_dra.facts import Facts
+from aks_dra.kube.claims import KINDS, pod_claims
 
 FAULT = "shared-claim-beside-template"
 
 
 def mixes_claims(pod: Mapping[str, Any]) -> bool:
     """Whether a pod's spec names a claim and a template."""
-    entries = [entry for entry in pod.get("resourceClaims") or () if isinstance(entry, Mapping)]
-    return any(entry.get("resourceClaimName") for entry in entries) and any(
-        entry.get("resourceClaimTemplateName") for entry in entries
-    )
+    return {named.kind for named in pod_claims(pod)} == set(KINDS)
 
 
 def mixed_claims(

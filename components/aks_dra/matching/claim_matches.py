@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from aks_dra.kube import quantity
-from aks_dra.kube.claim_shape import Ask, ClaimShape
+from aks_dra.kube.claims import Ask, Claim
 from aks_dra.kube.devices import Device
 from aks_dra.matching.matcher import Matched, Matcher
 from aks_dra.model.classes import DeviceType, PlannedClass
-from aks_dra.model.plan import PlannedAsk, PlannedClaim, PlannedRequest
+from aks_dra.model.plan import PlannedAsk, PlannedClaim
 
 # Devices of one claim (facts: devices_per_claim); no ask for more passes the checks.
 MOST = 32
@@ -54,7 +54,7 @@ class ClaimMatches:
             return found.pools
         total = dict(self.matcher.number(found.kinds - shared))
         for kind in shared:
-            times = _shares(self.matcher.devices[kind], ask.capacity or {})
+            times = _shares(self.matcher.devices[kind], ask.capacity)
             for name, count in self.matcher.number(frozenset({kind})).items():
                 total[name] = total.get(name, 0) + count * times
         return {name: total[name] for name in found.pools}
@@ -76,23 +76,10 @@ class ClaimMatches:
         entry = self.classes.get(ask.device_class)
         return bool(entry and entry.unread) or self.matcher.unreadable(self.selectors(ask) or ask.cel)
 
-    def planned(self, shape: ClaimShape) -> PlannedClaim:
-        """One claim for people."""
-        requests = tuple(
-            PlannedRequest(
-                request.name,
-                tuple(
-                    PlannedAsk(
-                        ask.reference,
-                        ask.device_class,
-                        None if ask.every else ask.count,
-                        self.pools(ask),
-                        self.unknown(ask),
-                    )
-                    for ask in request.asks
-                ),
-                request.admin_access,
-            )
-            for request in shape.requests
+    def planned(self, claim: Claim) -> PlannedClaim:
+        """A claim with the pools for each of its asks."""
+        requests = (
+            (request, tuple(PlannedAsk(ask, self.pools(ask), self.unknown(ask)) for ask in request.asks))
+            for request in claim.requests
         )
-        return PlannedClaim(shape.namespace, shape.name, shape.kind, requests)
+        return PlannedClaim(claim, tuple(requests))

@@ -94,7 +94,7 @@ def road(
         replicas=int((raw.get("sharing") or {}).get("replicas") or 1),
         minor=minor(before.cluster.kubernetes_version),
         last=plugins == [pool],
-        taken={f"{claim.namespace}/{claim.name}" for claim in before.claims},
+        taken={f"{planned.claim.namespace}/{planned.claim.name}" for planned in before.claims},
         claims=claims,
         settings=settings,
     )

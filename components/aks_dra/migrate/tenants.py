@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aks_dra import names
+from aks_dra.kube.claims import read_manifest
 from aks_dra.kube.reading import Manifest, WorkloadError
 from aks_dra.kube.workloads import number_of_pods
 from aks_dra.migrate.budgets import at
@@ -47,8 +48,8 @@ def short_quotas(
     used: dict[tuple[str, str], int] = {}
     for planned in before.objects:
         if planned.kind == "ResourceClaim":
-            requests = planned.manifest["spec"]["devices"].get("requests") or ()
-            _add(used, str(planned.manifest["metadata"]["namespace"]), counted([dict(each) for each in requests]))
+            claim = read_manifest(planned.manifest)
+            _add(used, claim.namespace, counted(claim))
     for entry in advice:
         space = settings.namespaces.get(entry.namespace)
         each, once = _demand(entry)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from aks_dra.findings.finding import Finding
+from aks_dra.kube.claims import Ask, Claim, Request
 from aks_dra.kube.devices import Device
 
 
@@ -172,32 +173,19 @@ class ClassMatch:
 
 @dataclass(frozen=True)
 class PlannedAsk:
-    """Devices of one class: what a request wants, or one of its ranked alternatives."""
+    """An ask, and the pools that publish enough devices for it."""
 
-    name: str  # of the request, or request/alternative
-    device_class: str
-    count: int | None  # None: every device of the class on the node
-    pools: tuple[str, ...]  # that publish enough of them
+    ask: Ask
+    pools: tuple[str, ...]
     unknown: bool = False  # a condition of its class or its own cannot be read
 
 
 @dataclass(frozen=True)
-class PlannedRequest:
-    """One request of a claim; several asks are tried in turn."""
-
-    name: str
-    asks: tuple[PlannedAsk, ...]
-    admin_access: bool = False
-
-
-@dataclass(frozen=True)
 class PlannedClaim:
-    """One claim for people: what it asks for and the pools that can satisfy each request."""
+    """A claim, and for each of its requests what it asks for, with the pools that have it."""
 
-    namespace: str
-    name: str
-    kind: Literal["ResourceClaim", "ResourceClaimTemplate"]
-    requests: tuple[PlannedRequest, ...]
+    claim: Claim
+    requests: tuple[tuple[Request, tuple[PlannedAsk, ...]], ...]
 
 
 @dataclass(frozen=True)

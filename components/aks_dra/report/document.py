@@ -82,28 +82,28 @@ def as_document(plan: Plan) -> dict[str, Any]:
         ],
         "claims": [
             {
-                "namespace": claim.namespace,
-                "name": claim.name,
-                "kind": claim.kind,
+                "namespace": planned.claim.namespace,
+                "name": planned.claim.name,
+                "kind": planned.claim.kind,
                 "requests": [
                     {
                         "name": request.name,
                         "adminAccess": request.admin_access,
                         "asks": [
                             {
-                                "name": ask.name,
-                                "deviceClass": ask.device_class,
-                                "count": "all" if ask.count is None else ask.count,
-                                "pools": list(ask.pools),
-                                "unknown": ask.unknown,
+                                "name": asked.ask.reference,
+                                "deviceClass": asked.ask.device_class,
+                                "count": "all" if asked.ask.every else asked.ask.count,
+                                "pools": list(asked.pools),
+                                "unknown": asked.unknown,
                             }
-                            for ask in request.asks
+                            for asked in asks
                         ],
                     }
-                    for request in claim.requests
+                    for request, asks in planned.requests
                 ],
             }
-            for claim in plan.claims
+            for planned in plan.claims
         ],
         "findings": [finding_document(finding) for finding in plan.findings],
         "incomplete": list(plan.incomplete),

@@ -83,14 +83,12 @@ def number(match: ClassMatch, pool: str) -> str:
 def claim_rows(plan: Plan) -> list[tuple[str, ...]]:
     """The cells of CLAIM_COLUMNS."""
     rows: list[tuple[str, ...]] = []
-    for claim in plan.claims:
-        asks, pools = [], []
-        for request in claim.requests:
-            text = " else ".join(
-                f"{'all' if ask.count is None else f'{ask.count}x'} {ask.device_class}" for ask in request.asks
-            )
+    for planned in plan.claims:
+        claim, asks, pools = planned.claim, list[str](), list[str]()
+        for request, asked in planned.requests:
+            text = " else ".join(str(entry.ask) for entry in asked)
             asks.append(text + (" (looked at only)" if request.admin_access else ""))
-            pools.append(" else ".join(_pools(ask) for ask in request.asks))
+            pools.append(" else ".join(_pools(entry) for entry in asked))
         kind = "claim" if claim.kind == "ResourceClaim" else "template"
         rows.append((f"{claim.namespace}/{claim.name}", kind, " and ".join(asks), " and ".join(pools)))
     return rows

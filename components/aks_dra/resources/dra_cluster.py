@@ -149,7 +149,7 @@ class DraCluster(pulumi.ComponentResource):
         self.node_resource_group: pulumi.Output[str] = self.cluster.node_resource_group
         self.pools: dict[str, dict[str, Any]] = {pool.planned.name: pool.description for pool in self.gpu_pools}
         self.claims: dict[str, dict[str, str]] = {}
-        for claim in self.plan.claims:
+        for claim in (planned.claim for planned in self.plan.claims):
             self.claims.setdefault(claim.namespace, {})[claim.name] = claim.kind
         # Without those of changes, which are gone in the next run.
         self.findings: int = sum(not finding.code.startswith("CHG") for finding in self.plan.warnings)

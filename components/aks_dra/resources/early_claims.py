@@ -24,12 +24,12 @@ from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.settings import monitor_supports_feature
 
 from aks_dra import names
+from aks_dra.kube.asks import IMPLICIT
+from aks_dra.kube.claims import read_claim
 from aks_dra.model.classes import CHART_CLASSES
 from aks_dra.model.plan import Plan
 from aks_dra.resources.api_server import Call, caller, items
 from aks_dra.resources.args import Args, plan_of
-from aks_dra.topics.legacy.extended import IMPLICIT
-from aks_dra.topics.tenants.policies import POLICY
 
 DRA = "/apis/resource.k8s.io/v1"
 CLASSES = f"{DRA}/deviceclasses"
@@ -112,7 +112,7 @@ def early(plan: Plan, call: Call) -> list[Early]:
     new = made_classes(plan) - {str(item["metadata"]["name"]) for item in items(call, CLASSES)}
     if not new:
         return []
-    own = {(claim.kind, claim.namespace, claim.name) for claim in plan.claims}
+    own = {(each.claim.kind, each.claim.namespace, each.claim.name) for each in plan.claims}
     resources = {IMPLICIT + name: name for name in new} | {
         resource: name for resource, name in plan.tenancy.resources.items() if name in new
     }
@@ -149,11 +149,9 @@ def made_classes(plan: Plan) -> set[str]:
 
 def named_classes(spec: Mapping[str, Any]) -> Iterator[str]:
     """Every class that a claim's spec names. Requests with admin access take nothing, and are not meant."""
-    for request in (spec.get("devices") or {}).get("requests") or ():
-        exactly = request.get("exactly") or {}
-        for ask in [] if exactly.get("adminAccess") else [exactly, *(request.get("firstAvailable") or ())]:
-            if ask.get("deviceClassName"):
-                yield str(ask["deviceClassName"])
+    for request in read_claim(spec).requests:
+        if not request.admin_access:
+            yield from (ask.device_class for ask in request.asks if ask.device_class)
 
 
 def asked_resources(spec: Mapping[str, Any]) -> set[str]:
@@ -184,9 +182,10 @@ def wait_for_policies(call: Call) -> None:
     while call("POST", f"{DRA}/namespaces/default/resourceclaims?dryRun=All", claim)[0] < 300:
         if time.monotonic() > end:
             raise pulumi.RunError(
-                f"The API server still accepts what the policy {POLICY}-claims refuses, {IN_FORCE_SECONDS:.0f} s after "
-                "the policy was written, so every namespace could take the new device classes: they are not created. "
-                f"`kubectl get validatingadmissionpolicybinding {POLICY}-claims` shows whether somebody removed it."
+                f"The API server still accepts what the policy {names.CLASS_POLICY}-claims refuses, "
+                f"{IN_FORCE_SECONDS:.0f} s after the policy was written, so every namespace could take the new device "
+                "classes: they are not created. `kubectl get validatingadmissionpolicybinding "
+                f"{names.CLASS_POLICY}-claims` shows whether somebody removed it."
             )
         time.sleep(0.25)
 

@@ -113,6 +113,11 @@ class ClaimSettings(Model):
         {}, description="the whole claim as Kubernetes writes it (a manifest, or its spec), instead of all keys above"
     )
 
+    @property
+    def own_sharing(self) -> Sharing | None:
+        """What becomes config of the claim; a raw one says everything itself."""
+        return None if self.raw else self.sharing
+
 
 class NamespaceSettings(Model):
     """A namespace that claims live in."""

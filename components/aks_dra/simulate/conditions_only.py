@@ -38,7 +38,7 @@ def _labelled(plan: Plan, workloads: Workloads) -> dict[str, bool]:
 
 def _looking_on(asks: PodAsks, labelled: Mapping[str, bool]) -> tuple[list[Reason], tuple[str, ...]]:
     """Admin access needs the namespace's label: a refusal where it is known to lack it, else a note."""
-    claims = [c.name for c in asks.claims if any(a.admin for r in c.requests for a in r.alternatives)]
+    claims = [c.name for c in asks.claims if not all(r.takes for r in c.requests)]
     if not claims or labelled.get(asks.namespace):
         return [], ()
     if asks.namespace not in labelled:

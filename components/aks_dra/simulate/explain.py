@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aks_dra.kube.asks import Ask, PodAsks, pod_asks
+from aks_dra.kube.asks import PodAsks, pod_asks
+from aks_dra.kube.claims import Ask
 from aks_dra.kube.workloads import Group, Pod
 from aks_dra.model.plan import Plan
 from aks_dra.report.tables import describe_device
@@ -172,7 +173,7 @@ class Explainer:
                 found = True
                 yield Reason("no-nodes", f"pool {name} would do, and has no nodes", "give it nodes, or --nodes max")
                 continue
-            for ask in [a for c in asks.claims for r in c.requests for a in r.alternatives if not a.admin]:
+            for ask in [a for c in asks.claims for r in c.requests if r.takes for a in r.asks]:
                 reason = self.holdings.taken(name, nodes, ask)
                 if reason:
                     found = True
@@ -188,7 +189,7 @@ class Explainer:
                     yield Reason("resource-taken", text, f"more nodes in {name}, or fewer pods")
                 elif not there:
                     for entry in self.fleet.class_of(resource)[:1]:
-                        reason = self.holdings.taken(name, nodes, Ask("", entry.name, (), number))
+                        reason = self.holdings.taken(name, nodes, Ask("", entry.name, number))
                         if reason:
                             found = True
                             yield reason

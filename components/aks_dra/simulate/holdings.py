@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from aks_dra.kube import quantity
-from aks_dra.kube.asks import Ask, extended_resources
+from aks_dra.kube.asks import extended_resources
+from aks_dra.kube.claims import Ask
 from aks_dra.kube.devices import Device
 from aks_dra.matching.counters import most_at_once
 from aks_dra.report.tables import describe_device

@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 from aks_dra import names
 from aks_dra.cel import CompileError, compile_expression
-from aks_dra.kube.asks import IMPLICIT, Ask, ClaimAsks, Missing, PodAsks, has_room, tolerates
+from aks_dra.kube.asks import IMPLICIT, Missing, PodAsks, has_room, tolerates
+from aks_dra.kube.claims import Ask, Claim, Request, selector_texts
 from aks_dra.kube.devices import GPU_DRIVER, Device, distinct
 from aks_dra.matching.alike import can_be_alike
 from aks_dra.matching.conditions import Tried, attempt
@@ -90,9 +91,8 @@ def known_classes(plan: Plan, further: Iterable[Mapping[str, Any]] = ()) -> dict
     for rank, manifests in enumerate((planned, further), 1):
         for manifest in manifests:
             spec = manifest.get("spec") or {}
-            selectors = tuple(str(item["cel"]["expression"]) for item in spec.get("selectors") or ())
             name = str(manifest["metadata"]["name"])
-            found[name] = KnownClass(name, selectors, str(spec.get("extendedResourceName") or ""), rank)
+            found[name] = KnownClass(name, selector_texts(spec), str(spec.get("extendedResourceName") or ""), rank)
     return found
 
 
@@ -132,7 +132,7 @@ class Fleet:
         return self._tried[key]
 
     def selectors(self, ask: Ask) -> tuple[str, ...]:
-        return (*self.classes[ask.device_class].selectors, *ask.selectors)
+        return (*self.classes[ask.device_class].selectors, *ask.cel)
 
     def matching(self, pool: str, selectors: tuple[str, ...], shared: tuple[str, ...] = ()) -> list[Device]:
         """The devices of one node that match or might, and have the attributes that must be shared."""
@@ -185,21 +185,21 @@ class Fleet:
             yield _missing(missing)
         for claim in pod.claims:
             for request in claim.requests:
-                unknown = [ask for ask in request.alternatives if ask.device_class not in self.classes]
+                unknown = [ask for ask in request.asks if ask.device_class not in self.classes]
                 # a ranked request fails as a whole with one unknown class: the scheduler looks all of them up
                 for ask in unknown[:1]:
                     close = difflib.get_close_matches(ask.device_class, self.classes, n=1, cutoff=0.6)
                     yield Obstacle("class-missing", "", ask.device_class, ask=ask, hint=close[0] if close else "")
-                for ask in request.alternatives:
+                for ask in request.asks:
                     yield from self._refused(claim, ask)
-            asked = sum(min(ask.count for ask in request.alternatives) for request in claim.requests)
+            asked = sum(min(_counted(ask) for ask in request.asks) for request in claim.requests)
             if asked > DEVICES_PER_CLAIM:
                 yield Obstacle("too-many", "", claim.name, asked, DEVICES_PER_CLAIM)
 
-    def _refused(self, claim: ClaimAsks, ask: Ask) -> Iterable[Obstacle]:
+    def _refused(self, claim: Claim, ask: Ask) -> Iterable[Obstacle]:
         """Selectors that cannot be read, of the request and of its class: the API server takes neither object."""
         of_class = self.classes[ask.device_class].selectors if ask.device_class in self.classes else ()
-        for holder, texts in ((f"class {ask.device_class}", of_class), (f"claim {claim.name}", ask.selectors)):
+        for holder, texts in ((f"class {ask.device_class}", of_class), (f"claim {claim.name}", ask.cel)):
             for text in texts:
                 if isinstance(compile_expression(text, self.minor), CompileError):
                     yield Obstacle("refused", "", holder, ask=ask, hint=text)
@@ -217,21 +217,21 @@ class Fleet:
         for resource, number in pod.resources.items():
             yield from self._resource_on(pool, resource, number)
 
-    def _claim_on(self, pool: str, claim: ClaimAsks) -> Iterable[Obstacle]:
+    def _claim_on(self, pool: str, claim: Claim) -> Iterable[Obstacle]:
         for request in claim.requests:
-            shared = claim.shared_attributes(request.name)
-            obstacles = [self._ask_on(pool, ask, shared) for ask in request.alternatives]
+            shared = _shared_attributes(claim, request)
+            obstacles = [self._ask_on(pool, ask, shared) for ask in request.asks]
             if all(obstacles):
                 yield from (item for item in obstacles if item)
                 return
-        plain = [request.alternatives[0] for request in claim.requests if len(request.alternatives) == 1]
-        taking = [ask for ask in plain if not ask.admin and not ask.every]
+        plain = [request for request in claim.requests if len(request.asks) == 1]
+        taking = [request.asks[0] for request in plain if request.takes and not request.asks[0].every]
         together = {
             (device.driver, device.name): device
             for ask in taking
             for device in self.matching(pool, self.selectors(ask))
         }
-        if unlike := self._unlike(pool, claim, plain):
+        if unlike := self._unlike(pool, claim, [request.asks[0] for request in plain]):
             yield unlike
             return
         wanted = sum(ask.count for ask in taking)
@@ -239,10 +239,14 @@ class Fleet:
         if wanted > there and not any(device.allow_multiple_allocations for device in together.values()):
             yield Obstacle("too-few", pool, claim.name, wanted, there, ask=taking[-1])
 
-    def _unlike(self, pool: str, claim: ClaimAsks, plain: list[Ask]) -> Obstacle | None:
+    def _unlike(self, pool: str, claim: Claim, plain: list[Ask]) -> Obstacle | None:
         """An attribute that must be the same in more devices than can have it the same."""
-        for attribute, requests in claim.same:
-            bound = [ask for ask in plain if not ask.every and (not requests or ask.name in requests)]
+        for constraint in claim.constraints:
+            attribute, requests = constraint.match, constraint.requests
+            if not attribute:
+                continue
+            # One may name one alternative; the whole request is then left to the scheduler.
+            bound = [ask for ask in plain if not ask.every and (not requests or ask.reference in requests)]
             asked = [(ask.count, self.matching(pool, self.selectors(ask), (attribute,))) for ask in bound]
             wanted = sum(count for count, _ in asked)
             shared = any(device.allow_multiple_allocations for _, each in asked for device in each)
@@ -253,9 +257,9 @@ class Fleet:
 
     def _ask_on(self, pool: str, ask: Ask, shared: tuple[str, ...]) -> Obstacle | None:
         selectors = self.selectors(ask)
-        amounts = ask.capacity if self.minor >= EXTENDED_SINCE else ()
+        amounts = ask.amounts if self.minor >= EXTENDED_SINCE else ()
         matching = [device for device in self.matching(pool, selectors) if has_room(device, amounts)]
-        wanted, there = max(ask.count, 1), most_at_once(matching)
+        wanted, there = ask.least, most_at_once(matching)
         if there >= wanted or (matching and any(device.allow_multiple_allocations for device in matching)):
             able = self.matching(pool, selectors, shared)
             missing = [name for name in shared if all(lacking(device, (name,)) for device in matching)]
@@ -265,7 +269,7 @@ class Fleet:
         if matching:
             return Obstacle("too-few", pool, ask.device_class, wanted, there, ask)
         if small := self.matching(pool, selectors):
-            name = next(name for name, amount in ask.capacity if not has_room(small[0], ((name, amount),)))
+            name = next(name for name, amount in ask.amounts if not has_room(small[0], ((name, amount),)))
             return Obstacle("capacity", pool, name, wanted, 0, ask, small[0])
         tried = [(device, self.attempt(selectors, device)) for device in self.kinds[pool]]
         raising = [(device, found) for device, found in tried if found.raises]
@@ -285,7 +289,21 @@ class Fleet:
             return
         most = max((most_at_once(self.matching(pool, entry.selectors)), entry.name) for entry in mapped)
         if most[0] < number:
-            yield Obstacle("resource", pool, resource, number, most[0], Ask("", most[1], (), number))
+            yield Obstacle("resource", pool, resource, number, most[0], Ask("", most[1], number))
+
+
+def _counted(ask: Ask) -> int:
+    """What it adds to the devices of its claim for certain."""
+    return 0 if ask.every else ask.count
+
+
+def _shared_attributes(claim: Claim, request: Request) -> tuple[str, ...]:
+    """Attributes that the devices of a request must have in common with each other."""
+    return tuple(
+        constraint.match
+        for constraint in claim.constraints
+        if constraint.match and (not constraint.requests or request.name in constraint.requests)
+    )
 
 
 def lacking(device: Device, attributes: Iterable[str]) -> bool:

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aks_dra.facts import Facts
+from aks_dra.kube.claims import pod_claims
 from aks_dra.kube.workloads import CLUSTER_WIDE, Group, Pod, Workloads
 from aks_dra.model.plan import Plan
 from aks_dra.simulate.cleaning import wait
@@ -261,10 +262,8 @@ class Run:
 
 def claims_named(pod: Pod) -> Iterator[tuple[str, str, str]]:
     """Kind, namespace and name of each claim and template that a pod names."""
-    for entry in pod.spec.get("resourceClaims") or ():
-        for kind, key in zip(CLAIMS, ("resourceClaimTemplateName", "resourceClaimName"), strict=True):
-            if entry.get(key):
-                yield kind, pod.namespace, str(entry[key])
+    for named in pod_claims(pod.spec):
+        yield named.kind, pod.namespace, named.claim
 
 
 def answered(pod: dict[str, Any]) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import yaml
 
 from aks_dra.cel import lint
-from aks_dra.kube.asks import IMPLICIT, Ask, PodAsks
+from aks_dra.kube.asks import IMPLICIT, PodAsks
+from aks_dra.kube.claims import Ask
 from aks_dra.matching.conditions import in_words
 from aks_dra.model.plan import PlannedPool
 from aks_dra.report.tables import describe_device
@@ -42,7 +43,7 @@ def of_pod(obstacle: Obstacle, fleet: Fleet, pod: PodAsks) -> Reason:
         return Reason(obstacle.code, f"device class {about} does not exist", remedy)
     if obstacle.code == "refused":
         problem = lint(hint, (), fleet.minor)[0]
-        where = f", request {obstacle.ask.name}" if obstacle.ask and about.startswith("claim ") else ""
+        where = f", request {obstacle.ask.reference}" if obstacle.ask and about.startswith("claim ") else ""
         return Reason(
             obstacle.code, f"the API server refuses a selector of {about}{where}: {problem.text}", problem.remedy
         )
@@ -134,7 +135,7 @@ def sentence(item: Obstacle, fleet: Fleet) -> str:
     if item.code == "attribute-unlike":
         return f"no {item.wanted} of its devices that match have the same {item.about}, as matchAttribute wants"
     if item.code == "capacity" and item.ask and item.device:
-        amount, held = dict(item.ask.capacity)[item.about], item.device.capacity.get(item.about)
+        amount, held = item.ask.capacity[item.about], item.device.capacity.get(item.about)
         has = "no capacity of this name" if held is None else str(held)
         return f"{describe_device(item.device)} has not the {amount} of {item.about} that are asked for: it has {has}"
     if item.code == "resource":
@@ -192,7 +193,7 @@ def raises(item: Obstacle, fleet: Fleet) -> Reason:
 def _ask(ask: Ask | None) -> str:
     if ask is None:
         return "the request"
-    return f"{ask.device_class} with its selectors" if ask.selectors else ask.device_class
+    return f"{ask.device_class} with its selectors" if ask.cel else ask.device_class
 
 
 def rests_on(judgement: Judgement) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from aks_dra.context.context import Context
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
-from aks_dra.kube.claim_shape import ClaimShape, Config
+from aks_dra.kube.claims import Claim, Config
 from aks_dra.kube.devices import GPU_DRIVER, Device
 from aks_dra.topics.claims.constraint_rules import unknown_requests
 from aks_dra.topics.sharing.driver_configs import DEVICE_TYPES, SOURCE, config_problems
@@ -39,7 +39,7 @@ def of_claims(context: Context) -> Iterator[Finding]:
                 yield from _fits(config, devices, reference, bool(config.requests), mixed)
 
 
-def _whole_of_ranked(claim: ClaimShape, config: Config) -> Iterator[Finding]:
+def _whole_of_ranked(claim: Claim, config: Config) -> Iterator[Finding]:
     for index, reference in enumerate(config.requests):
         request = next((entry for entry in claim.requests if entry.name == reference and entry.ranked), None)
         if request is not None and config.driver == GPU_DRIVER:
@@ -79,7 +79,7 @@ def _read_by_nobody(config: Config, asked: list[tuple[Device, ...]]) -> Iterator
     yield finding(
         "CFG010",
         "warning",
-        f"{config.holder}{'.opaque' if config.raw else ''}.driver",
+        config.driver_path,
         config.driver,
         f"the devices are of driver {', '.join(drivers)}, so nobody reads this config",
         did_you_mean(config.driver, drivers),
@@ -137,7 +137,7 @@ def of_classes(context: Context) -> Iterator[Finding]:
             )
         devices = context.matcher.devices_of(context.matcher.matched(planned[name].selectors))
         for index, held in enumerate(entry.config):
-            config = Config(f"{path}.config.{index}", (), held.driver, held.parameters)
+            config = Config((), held.driver, held.parameters, f"{path}.config.{index}")
             yield from _parameters(context, config.parameters_path, held.driver, held.parameters)
             yield from _read_by_nobody(config, [devices])
             yield from _fits(config, devices, f"of class {name}", False)
@@ -152,11 +152,12 @@ def sharing(context: Context) -> Iterator[Finding]:
             path = f"aks-dra:deviceClasses.{name}.sharing"
             yield from _shared(path, entry.sharing.mode, [(name, devices)], False)
     for claim in context.claims:
-        if claim.sharing is not None:
+        sharing = context.sharing_of(claim)
+        if sharing is not None:
             asked = [
                 (ask.reference, context.matcher.devices_of(context.claim_matches.matched(ask))) for ask in claim.asks
             ]
-            yield from _shared(f"{claim.path}.sharing", claim.sharing.mode, asked, len(asked) > 1)
+            yield from _shared(f"{claim.path}.sharing", sharing.mode, asked, len(asked) > 1)
 
 
 def _shared(path: str, mode: str, asked: list[tuple[str, tuple[Device, ...]]], several: bool) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from aks_dra.context.context import Context
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding, Severity
 from aks_dra.kube import quantity
-from aks_dra.kube.claim_shape import Ask, ClaimShape, Constraint
+from aks_dra.kube.claims import Ask, Claim, Constraint
 from aks_dra.kube.devices import GPU_DRIVER, MAYBE, STANDARD_DOMAIN, Device, Unknown
 from aks_dra.topics.devices.other_drivers import is_qualified
 
@@ -40,7 +40,7 @@ def constraints(context: Context) -> Iterator[Finding]:
             yield from _constraint(context, claim, constraint)
 
 
-def _constraint(context: Context, claim: ClaimShape, constraint: Constraint) -> Iterator[Finding]:
+def _constraint(context: Context, claim: Claim, constraint: Constraint) -> Iterator[Finding]:
     if (constraint.match is None) == (constraint.distinct is None):
         yield finding(
             "CON002",
@@ -96,9 +96,7 @@ def _instead(attribute: str, devices: tuple[Device, ...]) -> str:
     return f"write {elsewhere[0]}/{name}" if elsewhere else did_you_mean(attribute, known, most=20)
 
 
-def _published(
-    context: Context, claim: ClaimShape, constraint: Constraint, path: str, attribute: str
-) -> Iterator[Finding]:
+def _published(context: Context, claim: Claim, constraint: Constraint, path: str, attribute: str) -> Iterator[Finding]:
     """A device that lacks the attribute is never taken."""
     domain, _, name = attribute.partition("/")
     for ask in claim.selected(constraint.requests):
@@ -131,7 +129,7 @@ def _maybe(device: Device, domain: str, name: str) -> bool:
     return device.qualified_attributes().get(domain, {}).get(name) is MAYBE
 
 
-def unknown_requests(code: str, claim: ClaimShape, path: str, references: tuple[str, ...]) -> Iterator[Finding]:
+def unknown_requests(code: str, claim: Claim, path: str, references: tuple[str, ...]) -> Iterator[Finding]:
     for index, reference in enumerate(references):
         if reference not in claim.references:
             yield finding(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from aks_dra.context.context import Context
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
-from aks_dra.kube.claim_shape import Ask, ClaimShape, Request
+from aks_dra.kube.claims import Ask, Claim, Request
 from aks_dra.matching.nearest import nearest_miss
 from aks_dra.topics.claims.selector_rules import has_errors
 
@@ -31,12 +31,12 @@ def enough_devices(context: Context) -> Iterator[Finding]:
             )
 
 
-def met_somewhere(context: Context, claim: ClaimShape) -> bool:
+def met_somewhere(context: Context, claim: Claim) -> bool:
     """Whether nothing is said here of what a claim asks for."""
     return not _refused(_of_requests(context, claim)) and _somewhere(context, claim)
 
 
-def _of_requests(context: Context, claim: ClaimShape) -> Iterator[Finding]:
+def _of_requests(context: Context, claim: Claim) -> Iterator[Finding]:
     for request in claim.requests:
         for ask in request.asks:
             yield from _enough(context, request, ask)
@@ -47,7 +47,7 @@ def _refused(said: Iterable[Finding]) -> bool:
     return any(found.severity == "error" for found in said)
 
 
-def _somewhere(context: Context, claim: ClaimShape) -> bool:
+def _somewhere(context: Context, claim: Claim) -> bool:
     """Whether some pool has enough for each request, and for those together that could take the same devices."""
     pools = {pool.name for pool in context.plan.pools}
     together: list[tuple[int, bool, frozenset[int]]] = []

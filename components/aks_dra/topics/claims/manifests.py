@@ -12,40 +12,40 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aks_dra.kube.claim_shape import Ask, ClaimShape, Request
+from aks_dra.kube.claims import ALL, Ask, Claim, Request, as_list, as_map
 from aks_dra.kube.devices import GPU_DRIVER
 from aks_dra.model.classes import DeviceType
-from aks_dra.settings import ClaimSettings
-from aks_dra.topics.claims.raw import raw_shape
-from aks_dra.topics.claims.written import written_shape
+from aks_dra.settings import ClaimSettings, Sharing
+from aks_dra.topics.claims.raw import raw_claim
+from aks_dra.topics.claims.written import written_claim
 from aks_dra.topics.classes.classes import sharing_config
 
 TypeOf = Callable[[Ask], DeviceType]
 """What kind of device an ask is for."""
 
 
-def claim_shape(namespace: str, name: str, claim: ClaimSettings) -> ClaimShape:
-    """The shape of a claim, however it is written."""
-    return raw_shape(namespace, name, claim)[0] if claim.raw else written_shape(namespace, name, claim)
+def claim_of(namespace: str, name: str, claim: ClaimSettings) -> Claim:
+    """A claim, however it is written."""
+    return raw_claim(namespace, name, claim)[0] if claim.raw else written_claim(namespace, name, claim)
 
 
-def claim_manifest(shape: ClaimShape, type_of: TypeOf) -> dict[str, Any]:
-    """The whole object."""
-    if shape.manifest is not None:
-        return _completed(shape)
-    spec: dict[str, Any] = {"devices": _devices(shape, type_of)}
+def claim_manifest(claim: Claim, type_of: TypeOf, sharing: Sharing | None = None) -> dict[str, Any]:
+    """The whole object, with config for what its settings say of sharing."""
+    if claim.manifest is not None:
+        return _completed(claim)
+    spec: dict[str, Any] = {"devices": _devices(claim, type_of, sharing)}
     return {
         "apiVersion": "resource.k8s.io/v1",
-        "kind": shape.kind,
-        "metadata": {"name": shape.name, "namespace": shape.namespace},
-        "spec": spec if shape.kind == "ResourceClaim" else {"spec": spec},
+        "kind": claim.kind,
+        "metadata": {"name": claim.name, "namespace": claim.namespace},
+        "spec": spec if claim.kind == "ResourceClaim" else {"spec": spec},
     }
 
 
-def _devices(shape: ClaimShape, type_of: TypeOf) -> dict[str, Any]:
-    devices: dict[str, Any] = {"requests": [_request(request) for request in shape.requests]}
+def _devices(claim: Claim, type_of: TypeOf, sharing: Sharing | None) -> dict[str, Any]:
+    devices: dict[str, Any] = {"requests": [_request(request) for request in claim.requests]}
     constraints = []
-    for constraint in shape.constraints:
+    for constraint in claim.constraints:
         held: dict[str, Any] = {"requests": list(constraint.requests)} if constraint.requests else {}
         for key, attribute in (("matchAttribute", constraint.match), ("distinctAttribute", constraint.distinct)):
             if attribute is not None:
@@ -53,7 +53,7 @@ def _devices(shape: ClaimShape, type_of: TypeOf) -> dict[str, Any]:
         constraints.append(held)
     if constraints:
         devices["constraints"] = constraints
-    if configs := [*_sharing_configs(shape, type_of), *_own_configs(shape)]:
+    if configs := [*_sharing_configs(claim, type_of, sharing), *_own_configs(claim)]:
         devices["config"] = configs
     return devices
 
@@ -72,7 +72,7 @@ def _request(request: Request) -> dict[str, Any]:
 
 def _ask(ask: Ask) -> dict[str, Any]:
     asks: dict[str, Any] = {"deviceClassName": ask.device_class}
-    asks |= {"allocationMode": "All"} if ask.every else {"allocationMode": "ExactCount", "count": ask.count}
+    asks |= {"allocationMode": ALL} if ask.every else {"allocationMode": "ExactCount", "count": ask.count}
     if ask.cel:
         asks["selectors"] = [{"cel": {"expression": text}} for text in ask.cel]
     if ask.tolerations:
@@ -82,30 +82,27 @@ def _ask(ask: Ask) -> dict[str, Any]:
     return asks
 
 
-def _sharing_configs(shape: ClaimShape, type_of: TypeOf) -> Iterator[dict[str, Any]]:
-    for ask in shape.asks:
-        if parameters := sharing_config(shape.sharing, type_of(ask)):
+def _sharing_configs(claim: Claim, type_of: TypeOf, sharing: Sharing | None) -> Iterator[dict[str, Any]]:
+    for ask in claim.asks:
+        if parameters := sharing_config(sharing, type_of(ask)):
             yield {"requests": [ask.reference], "opaque": {"driver": GPU_DRIVER, "parameters": parameters}}
 
 
-def _own_configs(shape: ClaimShape) -> Iterator[dict[str, Any]]:
-    for config in shape.configs:
+def _own_configs(claim: Claim) -> Iterator[dict[str, Any]]:
+    for config in claim.configs:
         opaque = {"driver": config.driver, "parameters": dict(config.parameters)}
         yield ({"requests": list(config.requests)} if config.requests else {}) | {"opaque": opaque}
 
 
-def _completed(shape: ClaimShape) -> dict[str, Any]:
+def _completed(claim: Claim) -> dict[str, Any]:
     """A raw claim with what the API server would fill in."""
-    manifest = copy.deepcopy(dict(shape.manifest or {}))
-    spec = manifest["spec"] if shape.kind == "ResourceClaim" else manifest["spec"]["spec"]
-    devices = spec.get("devices")
-    for request in devices.get("requests") or () if isinstance(devices, dict) else ():
-        if not isinstance(request, dict):
-            continue
-        subrequests = request.get("firstAvailable")
-        for held in (request.get("exactly"), *(subrequests if isinstance(subrequests, list) else ())):
-            if isinstance(held, dict):
-                held.setdefault("allocationMode", "ExactCount")
-                if held["allocationMode"] == "ExactCount":
-                    held.setdefault("count", 1)
+    manifest = copy.deepcopy(dict(claim.manifest or {}))
+    spec = manifest["spec"] if claim.kind == "ResourceClaim" else manifest["spec"]["spec"]
+    for request in as_list(as_map(as_map(spec).get("devices")).get("requests")):
+        held = as_map(request)
+        for asked in (held.get("exactly"), *as_list(held.get("firstAvailable"))):
+            if isinstance(asked, dict):
+                asked.setdefault("allocationMode", "ExactCount")
+                if asked["allocationMode"] == "ExactCount":
+                    asked.setdefault("count", 1)
     return manifest

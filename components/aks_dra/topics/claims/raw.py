@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
 
-from aks_dra.kube.claim_forms import ANY, METADATA, MODE, SERVERS, SPEC, TEXT, fits, right_value, without_nulls
-from aks_dra.kube.claim_shape import Ask, ClaimKind, ClaimShape, Config, Constraint, Request
+from aks_dra.kube.claim_forms import (
+    ANY,
+    METADATA,
+    MODE,
+    OF_EXACTLY,
+    SERVERS,
+    SPEC,
+    TEXT,
+    fits,
+    right_value,
+    without_nulls,
+)
+from aks_dra.kube.claims import KINDS, Claim, ClaimKind, as_list, as_map, read_claim
 from aks_dra.settings import ClaimSettings
 
 API = "resource.k8s.io/v1"
-_OLD = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
-KINDS: tuple[ClaimKind, ...] = ("ResourceClaim", "ResourceClaimTemplate")
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,11 @@ class RawProblem:
     remedy: str
 
 
-def raw_shape(namespace: str, name: str, claim: ClaimSettings) -> tuple[ClaimShape, tuple[RawProblem, ...]]:
-    """The shape of a raw claim, as far as it can be read, and everything that is wrong with how it is written."""
+def raw_claim(namespace: str, name: str, claim: ClaimSettings) -> tuple[Claim, tuple[RawProblem, ...]]:
+    """A raw claim, as far as it can be read, and everything that is wrong with how it is written."""
     path = f"aks-dra:claims.{namespace}.{name}"
     reader = _Reader(namespace, name, path, claim)
-    return reader.shape, tuple(dict.fromkeys(reader.problems))
+    return reader.claim, tuple(dict.fromkeys(reader.problems))
 
 
 class _Reader:
@@ -53,15 +61,14 @@ class _Reader:
         if whole:
             kind, metadata, raw, where = self._manifest(raw, where, kind, claim)
         self._check(raw, SPEC, where)
-        devices = _map(raw.get("devices"))
+        devices = as_map(raw.get("devices"))
         if not devices.get("requests"):
             self._say(
                 "RAW005", where, "", "a claim has devices.requests", "write devices: {requests: [{name: gpu, …}]}"
             )
-        requests = []
-        for index, entry in enumerate(_list(devices.get("requests"))):
+        for index, entry in enumerate(as_list(devices.get("requests"))):
             if isinstance(entry, dict):
-                requests.append(self._request(entry, f"{where}.devices.requests.{index}"))
+                self._request(entry, f"{where}.devices.requests.{index}")
         for key, given in (("name", name), ("namespace", namespace)):
             if metadata.get(key) not in (None, given):
                 self._say(
@@ -78,14 +85,10 @@ class _Reader:
             "metadata": {**metadata, "name": name, "namespace": namespace},
             "spec": raw if kind == "ResourceClaim" else {"spec": raw},
         }
-        self.shape = ClaimShape(
-            namespace,
-            name,
-            path,
-            kind,
-            tuple(requests),
-            tuple(_constraints(devices, f"{where}.devices.constraints")),
-            tuple(_configs(devices, f"{where}.devices.config")),
+        self.claim = replace(
+            read_claim(raw, where, namespace, name),
+            kind=kind,
+            path=path,
             # What is written wrongly is never deployed, and others may rely on the form of a plan's manifests.
             manifest=None if self.problems else manifest,
         )
@@ -107,7 +110,7 @@ class _Reader:
                 self._say("RAW003", f"{where}.kind", str(given), rule, "remove shareAcross, the kind says it")
             kind = given
         self._check(raw, {"apiVersion": TEXT, "kind": TEXT, "metadata": METADATA, "spec": {"*": ANY}}, where)
-        spec = _map(raw.get("spec"))
+        spec = as_map(raw.get("spec"))
         if kind == "ResourceClaimTemplate":
             if "devices" in spec and "spec" not in spec:
                 rule = "a template has its claim under spec.spec"
@@ -116,13 +119,14 @@ class _Reader:
                     rule = f"this is a ResourceClaimTemplate, since no kind says otherwise: {rule}"
                     remedy += ", or shareAcross: pods, which makes one ResourceClaim of it"
                 self._say("RAW005", f"{where}.spec", "devices", rule, remedy)
-                return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
+                return kind, dict(as_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
             self._check(spec, {"spec": {"*": ANY}, "metadata": METADATA}, f"{where}.spec")
-            return kind, dict(_map(raw.get("metadata"))), dict(_map(spec.get("spec"))), f"{where}.spec.spec"
-        return kind, dict(_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
+            return kind, dict(as_map(raw.get("metadata"))), dict(as_map(spec.get("spec"))), f"{where}.spec.spec"
+        return kind, dict(as_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
 
-    def _request(self, entry: dict[str, Any], where: str) -> Request:
-        old = {key: entry[key] for key in _OLD if key in entry}
+    def _request(self, entry: dict[str, Any], where: str) -> None:
+        """What is wrong with a request as a whole; one of the old shape is turned into what it means."""
+        old = {key: entry[key] for key in OF_EXACTLY if key in entry}
         if old and "exactly" not in entry and "firstAvailable" not in entry:
             right = {key: value for key, value in entry.items() if key not in old} | {"exactly": old}
             for key in old:
@@ -159,16 +163,6 @@ class _Reader:
             self._say("RAW006", where, "firstAvailable: []", rule, "write {name: NAME, deviceClassName: NAME} in it")
         if not entry.get("name"):
             self._say("RAW005", where, "", "a request has a name", "add name: gpu")
-        name = str(entry.get("name", ""))
-        if "exactly" in entry:
-            exactly = _map(entry["exactly"])
-            admin = exactly.get("adminAccess") is True
-            return Request(name, where, (_ask(name, f"{where}.exactly", exactly),), admin_access=admin, raw=True)
-        asks = tuple(
-            _ask(f"{name}/{_map(sub).get('name', '')}", f"{where}.firstAvailable.{i}", _map(sub))
-            for i, sub in enumerate(_list(entry.get("firstAvailable")))
-        )
-        return Request(name, where, asks, ranked=True, raw=True)
 
     def _check(self, value: Any, form: Any, where: str) -> None:
         """Keys that do not exist and values of the wrong type; keys of older shapes are said elsewhere."""
@@ -186,7 +180,7 @@ class _Reader:
                     self._check(inner, form.get(key, form.get("*")), f"{where}.{key}")
                 elif key in SERVERS:
                     self._say("RAW005", f"{where}.{key}", inner, "the API server writes this field", "remove it")
-                elif not ("firstAvailable" in form and key in _OLD):
+                elif not ("firstAvailable" in form and key in OF_EXACTLY):
                     close = difflib.get_close_matches(str(key), form, 1, 0.6)
                     remedy = f"did you mean {close[0]}?" if close else "fields here: " + ", ".join(form)
                     self._say("RAW005", f"{where}.{key}", inner, f"there is no such field in {API}", remedy)
@@ -206,54 +200,6 @@ class _Reader:
         self.problems.append(RawProblem(code, path, shown if len(shown) <= 80 else shown[:77] + "...", message, remedy))
 
 
-def _ask(reference: str, where: str, entry: Mapping[str, Any]) -> Ask:
-    entry = dict(entry)
-    count = entry.get("count", 1)
-    return Ask(
-        reference,
-        where,
-        str(entry.get("deviceClassName", "")),
-        count if isinstance(count, int) and not isinstance(count, bool) else 1,
-        "count" in entry,
-        entry.get("allocationMode") == "All",
-        tuple(str(_map(_map(item).get("cel")).get("expression", "")) for item in _list(entry.get("selectors"))),
-        tuple(item for item in _list(entry.get("tolerations")) if isinstance(item, dict)),
-        {key: str(value) for key, value in _map(_map(entry.get("capacity")).get("requests")).items()},
-        raw=True,
-    )
-
-
-def _constraints(devices: Mapping[str, Any], where: str) -> Iterator[Constraint]:
-    for index, entry in enumerate(_list(devices.get("constraints"))):
-        held = _map(entry)
-        yield Constraint(
-            f"{where}.{index}",
-            tuple(str(item) for item in _list(held.get("requests"))),
-            *(str(held[key]) if key in held else None for key in ("matchAttribute", "distinctAttribute")),
-        )
-
-
-def _configs(devices: Mapping[str, Any], where: str) -> Iterator[Config]:
-    for index, entry in enumerate(_list(devices.get("config"))):
-        held = _map(entry)
-        opaque = _map(held.get("opaque"))
-        yield Config(
-            f"{where}.{index}",
-            tuple(str(item) for item in _list(held.get("requests"))),
-            str(opaque.get("driver", "")),
-            _map(opaque.get("parameters")),
-            raw=True,
-        )
-
-
 def flow(value: Any) -> str:
     """YAML on one line."""
     return str(yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000)).strip()
-
-
-def _map(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

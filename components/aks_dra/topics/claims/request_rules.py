@@ -9,9 +9,9 @@ from aks_dra import names
 from aks_dra.context.context import Context
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
-from aks_dra.kube.claim_shape import Ask, ClaimShape, Request
+from aks_dra.kube.claims import Ask, Claim, Request
 from aks_dra.settings import ClaimRequest, ClaimSettings
-from aks_dra.topics.claims.raw import raw_shape
+from aks_dra.topics.claims.raw import raw_claim
 from aks_dra.topics.classes.provided import chart_class_remedy, class_names
 
 LIMITS = "Kubernetes: resource.k8s.io/v1; tried"
@@ -97,7 +97,7 @@ def _ranked(path: str, entry: ClaimRequest | ClaimSettings) -> Iterator[Finding]
 def raw(context: Context) -> Iterator[Finding]:
     for namespace, claims in context.settings.claims.items():
         for name, claim in claims.items():
-            for problem in raw_shape(namespace, name, claim)[1] if claim.raw else ():
+            for problem in raw_claim(namespace, name, claim)[1] if claim.raw else ():
                 yield finding(
                     problem.code, "error", problem.path, problem.value, problem.message, problem.remedy, LIMITS
                 )
@@ -126,7 +126,7 @@ def shape(context: Context) -> Iterator[Finding]:
         yield from _devices_per_claim(context, claim)
 
 
-def _names(claim: ClaimShape) -> Iterator[Finding]:
+def _names(claim: Claim) -> Iterator[Finding]:
     """Each name a DNS label, and each once: pods and the driver's config go by them."""
     names = [(request.holder, request.name) for request in claim.requests]
     for request in claim.requests:
@@ -167,7 +167,7 @@ def _ask(context: Context, request: Request, ask: Ask) -> Iterator[Finding]:
         yield finding("CLM012", "warning", ask.at("all"), "all", fault.effect, fault.remedy, fault.source)
 
 
-def _devices_per_claim(context: Context, claim: ClaimShape) -> Iterator[Finding]:
+def _devices_per_claim(context: Context, claim: Claim) -> Iterator[Finding]:
     most = context.facts.limits["devices_per_claim"].value
     least = [min((ask.least for ask in request.asks), default=0) for request in claim.requests]
     total = sum(least)

@@ -8,7 +8,7 @@ from aks_dra.context.context import Context
 from aks_dra.context.linted import CEL, ELSEWHERE, linted
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
-from aks_dra.kube.claim_shape import Ask
+from aks_dra.kube.claims import Ask
 from aks_dra.kube.devices import GPU_DRIVER
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from aks_dra.context.context import Context
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
-from aks_dra.kube.claim_shape import Ask, ClaimShape, Constraint
+from aks_dra.kube.claims import Ask, Claim, Constraint
 from aks_dra.kube.devices import GPU_DRIVER, Device
 from aks_dra.matching.alike import can_be_alike, has, value_of
 from aks_dra.matching.counters import most_at_once
@@ -64,7 +64,7 @@ def _shared(wanted: list[_Wanted]) -> bool:
     return any(device.allow_multiple_allocations for entry in wanted for device in entry.devices)
 
 
-def _alike(context: Context, claim: ClaimShape, constraint: Constraint, asks: list[Ask]) -> Iterator[Finding]:
+def _alike(context: Context, claim: Claim, constraint: Constraint, asks: list[Ask]) -> Iterator[Finding]:
     attribute = constraint.match or ""
     most = total = 0
     for pool in context.plan.pools:
@@ -93,7 +93,7 @@ def _alike(context: Context, claim: ClaimShape, constraint: Constraint, asks: li
     )
 
 
-def _different(context: Context, claim: ClaimShape, constraint: Constraint, asks: list[Ask]) -> Iterator[Finding]:
+def _different(context: Context, claim: Claim, constraint: Constraint, asks: list[Ask]) -> Iterator[Finding]:
     attribute = constraint.distinct or ""
     # Within one request the allocator compares a device with the one before it only.
     needed = max(len(asks), 2 if any(ask.least > 1 for ask in asks) else 1)

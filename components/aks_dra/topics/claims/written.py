@@ -1,18 +1,18 @@
-"""From a claim's settings to its shape."""
+"""From a claim's settings to the model of claims."""
 
 from __future__ import annotations
 
 import re
 
-from aks_dra.kube.claim_shape import Ask, ClaimKind, ClaimShape, Config, Constraint, Request
+from aks_dra.kube.claims import Ask, Claim, ClaimKind, Config, Constraint, Request
 from aks_dra.settings import ClaimAlternative, ClaimRequest, ClaimSettings
 
 # The request of a claim that is written without naming one.
 REQUEST = "gpu"
 
 
-def written_shape(namespace: str, name: str, claim: ClaimSettings) -> ClaimShape:
-    """The shape of a claim from the settings; what is contradictory in it is kept for the checks to see."""
+def written_claim(namespace: str, name: str, claim: ClaimSettings) -> Claim:
+    """A claim from the settings; what is contradictory in it is kept for the checks to see."""
     path = f"aks-dra:claims.{namespace}.{name}"
     if claim.requests:
         requests = tuple(
@@ -21,35 +21,33 @@ def written_shape(namespace: str, name: str, claim: ClaimSettings) -> ClaimShape
     else:
         requests = (_request(REQUEST, path, claim),)
     constraints = tuple(
-        Constraint(f"{path}.constraints.{i}", entry.requests, entry.match_attribute, entry.distinct_attribute)
+        Constraint(entry.requests, entry.match_attribute, entry.distinct_attribute, f"{path}.constraints.{i}")
         for i, entry in enumerate(claim.constraints)
     )
     configs = tuple(
-        Config(f"{path}.config.{i}", entry.requests, entry.driver, entry.parameters)
+        Config(entry.requests, entry.driver, entry.parameters, f"{path}.config.{i}")
         for i, entry in enumerate(claim.config)
     )
     kind: ClaimKind = "ResourceClaim" if claim.share_across == "pods" else "ResourceClaimTemplate"
-    return ClaimShape(namespace, name, path, kind, requests, constraints, configs, claim.sharing)
+    return Claim(requests, constraints, configs, namespace, name, kind, path)
 
 
 def _request(name: str, path: str, entry: ClaimRequest | ClaimSettings) -> Request:
     if not entry.first_available:
-        return Request(name, path, (_ask(name, path, entry),), admin_access=entry.admin_access)
+        return Request(name, (_ask(name, path, entry),), admin_access=entry.admin_access, holder=path)
     names = alternative_names(entry.first_available)
     asks = tuple(
         _ask(f"{name}/{own}", f"{path}.firstAvailable.{i}", alternative)
         for i, (own, alternative) in enumerate(zip(names, entry.first_available, strict=True))
     )
-    return Request(name, path, asks, ranked=True, admin_access=entry.admin_access)
+    return Request(name, asks, ranked=True, admin_access=entry.admin_access, holder=path)
 
 
 def _ask(reference: str, path: str, entry: ClaimAlternative | ClaimRequest | ClaimSettings) -> Ask:
     return Ask(
         reference,
-        path,
         entry.device_class or "",
         entry.count,
-        "count" in entry.model_fields_set,
         entry.all,
         entry.cel,
         tuple(
@@ -57,6 +55,8 @@ def _ask(reference: str, path: str, entry: ClaimAlternative | ClaimRequest | Cla
             for item in entry.tolerations
         ),
         dict(sorted(entry.capacity.items())),
+        path,
+        "count" in entry.model_fields_set,
     )
 
 

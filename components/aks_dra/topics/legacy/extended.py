@@ -13,8 +13,6 @@ from dataclasses import replace
 from aks_dra.model.classes import PlannedClass
 from aks_dra.settings import Settings
 
-IMPLICIT = "deviceclass.resource.kubernetes.io/"
-
 
 def plugin_name(profile: str) -> str:
     """What the device plugin calls MIG devices of a profile (strategy mixed); "+" is "." there."""

@@ -9,8 +9,9 @@ from aks_dra import names
 from aks_dra.context.context import Context
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
+from aks_dra.kube.asks import IMPLICIT
 from aks_dra.kube.versions import minor
-from aks_dra.topics.legacy.extended import IMPLICIT, package_names
+from aks_dra.topics.legacy.extended import package_names
 
 KEP = "KEP-5004: DRA for extended resources; tried on 1.36 and 1.37"
 REFUSED = "Kubernetes: DeviceClass extendedResourceName, 422; tried"

@@ -232,9 +232,10 @@ def templates(context: Context) -> Iterator[Finding]:
         if claim.kind != "ResourceClaimTemplate" or written is None or "share_across" in written.model_fields_set:
             continue
         classes = sorted({ask.device_class for ask in claim.asks} & shared)
-        if claim.sharing is None and not classes:
+        sharing = context.sharing_of(claim)
+        if sharing is None and not classes:
             continue
-        means = f"mode {claim.sharing.mode}" if claim.sharing else f"class {', '.join(classes)}"
+        means = f"mode {sharing.mode}" if sharing else f"class {', '.join(classes)}"
         yield finding(
             "SHA014",
             "warning",

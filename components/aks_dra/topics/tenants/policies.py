@@ -20,11 +20,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aks_dra import names
+from aks_dra.kube.asks import IMPLICIT
 from aks_dra.kube.devices import GPU_DRIVER
 from aks_dra.model.classes import CHART_CLASSES, COMPUTE_DOMAIN_CLASSES, PlannedClass
 from aks_dra.model.plan import PlannedObject, Tenancy
 from aks_dra.settings import Settings
-from aks_dra.topics.legacy.extended import IMPLICIT
 
 SYSTEM_NAMESPACES = (
     "aks-command",
@@ -39,7 +39,6 @@ SYSTEM_NAMESPACES = (
 )
 """Namespaces of Kubernetes and of AKS's own add-ons: no policy looks at them."""
 
-POLICY = "aks-dra-device-classes"
 
 ALLOWED = (
     f"has(namespaceObject.metadata.annotations) && '{names.ALLOWED_CLASSES}' in namespaceObject.metadata.annotations"
@@ -223,7 +222,7 @@ def _policy(
     """A policy and its binding. Only creation is looked at: specs cannot change, and most updates are the system's."""
     group, version, plural = resource
     outside = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt)}
-    name = f"{POLICY}-{topic}"
+    name = f"{names.CLASS_POLICY}-{topic}"
     policy = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicy",

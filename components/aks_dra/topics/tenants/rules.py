@@ -1,16 +1,13 @@
-"""Tenants and the test pool: lists and quotas that say what was meant, and a smoke test that can end well.
-
-Claims are read from the planned manifests, so that whatever way a claim was written counts.
-"""
+"""Tenants: lists and quotas that say what was meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from aks_dra.context.context import Context
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
+from aks_dra.kube.claims import Claim, selector_texts
 from aks_dra.kube.devices import GPU_DRIVER
 from aks_dra.model.classes import CHART_CLASSES
 from aks_dra.topics.classes.provided import class_names
@@ -23,9 +20,6 @@ QUOTA = "Kubernetes: quota of resource claims; tried, 1.34 to 1.37"
 
 
 TEST_POOL = "aks-dra: docs/test-pool.md"
-
-
-CLAIMS = ("ResourceClaim", "ResourceClaimTemplate")
 
 
 def lists(context: Context) -> Iterator[Finding]:
@@ -77,18 +71,19 @@ def claims_of_the_stack(context: Context) -> Iterator[Finding]:
         return
     planned = [str(o.manifest["metadata"]["name"]) for o in context.plan.objects if o.kind == "DeviceClass"]
     governed = set(governed_classes(settings, planned))
-    for namespace, name, _, requests in _claims(context):
+    for claim in context.claims:
+        namespace = claim.namespace
         if namespace in exempt_namespaces(settings):
             continue
         entry = settings.namespaces.get(namespace)
         allowed = set(entry.allow or ()) if entry else set()
-        asked = {k for request in requests for k, ask in _asks(request) if not ask.get("adminAccess")} & governed
+        asked = {ask.device_class for request in claim.requests if request.takes for ask in request.asks} & governed
         for device_class in sorted(asked - allowed):
             listed = ", ".join(sorted((allowed & governed) | {device_class}))
             yield finding(
                 "TEN004",
                 "error",
-                f"aks-dra:claims.{namespace}.{name}",
+                claim.path,
                 device_class,
                 f"namespace {namespace} may not use device class {device_class}, so the API server refuses this claim",
                 f"set aks-dra:namespaces.{namespace}.allow: [{listed}]",
@@ -104,12 +99,12 @@ def quotas(context: Context) -> Iterator[Finding]:
                 path = f"aks-dra:namespaces.{namespace}.quota.{name}"
                 yield finding("TEN005", "error", path, count, "a quota is 0 or more", "write 0", QUOTA)
     named: dict[tuple[str, str], int] = {}
-    for namespace, name, kind, requests in _claims(context):
+    for claim in context.claims:
+        namespace, path = claim.namespace, claim.path
         quota = settings.namespaces[namespace].quota if namespace in settings.namespaces else {}
-        path = f"aks-dra:claims.{namespace}.{name}"
-        limited = {key: count for key, count in counted(requests).items() if key in quota}
+        limited = {key: count for key, count in counted(claim).items() if key in quota}
         for device_class, count in limited.items():
-            if kind == "ResourceClaim":
+            if claim.kind == "ResourceClaim":
                 named[namespace, device_class] = named.get((namespace, device_class), 0) + count
             if count > quota[device_class]:
                 yield finding(
@@ -118,11 +113,17 @@ def quotas(context: Context) -> Iterator[Finding]:
                     path,
                     count,
                     f"such a claim counts {count} against the quota of {device_class}, which is {quota[device_class]}, "
-                    f"so it is always refused{_why(requests, device_class)}",
+                    f"so it is always refused{_why(claim, device_class)}",
                     f"set aks-dra:namespaces.{namespace}.quota.{device_class}: {count}, or ask for less",
                     QUOTA,
                 )
-        ranked = sorted(k for r in requests if len(r.get("firstAvailable", ())) > 1 for k, _ in _asks(r) if k in quota)
+        ranked = sorted(
+            ask.device_class
+            for request in claim.requests
+            if len(request.asks) > 1
+            for ask in request.asks
+            if ask.device_class in quota
+        )
         if ranked:
             yield finding(
                 "TEN007",
@@ -151,9 +152,7 @@ def quotas(context: Context) -> Iterator[Finding]:
 def ways_round_a_quota(context: Context) -> Iterator[Finding]:
     """Classes of a list that reach the devices of a limited class and have no limit themselves."""
     planned = {
-        str(o.manifest["metadata"]["name"]): tuple(
-            part["cel"]["expression"] for part in o.manifest["spec"]["selectors"]
-        )
+        str(o.manifest["metadata"]["name"]): selector_texts(o.manifest["spec"])
         for o in context.plan.objects
         if o.kind == "DeviceClass"
     }
@@ -190,49 +189,25 @@ def ways_round_a_quota(context: Context) -> Iterator[Finding]:
             )
 
 
-def _claims(context: Context) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
-    """(namespace, name, kind, requests) of every planned claim that the stack file asks for."""
-    for planned in context.plan.objects:
-        if planned.kind not in CLAIMS:
-            continue
-        metadata, spec = planned.manifest["metadata"], planned.manifest["spec"]
-        devices = _map(_map(spec.get("spec", {}) if planned.kind == CLAIMS[1] else spec).get("devices"))
-        requests = devices.get("requests")
-        found = [dict(r) for r in requests if isinstance(r, Mapping)] if isinstance(requests, list | tuple) else []
-        yield str(metadata.get("namespace", "")), str(metadata["name"]), planned.kind, found
-
-
-def _asks(request: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """(class, what is asked) of a request: itself, or each of its alternatives."""
-    choices = request.get("firstAvailable") or [request.get("exactly")]
-    listed = choices if isinstance(choices, list | tuple) else []
-    return [(str(_map(ask).get("deviceClassName", "")), _map(ask)) for ask in listed]
-
-
-def counted(requests: list[dict[str, Any]]) -> dict[str, int]:
+def counted(claim: Claim) -> dict[str, int]:
     """What a claim counts per class: all requests together, of alternatives the largest, `All` as the limit of 32."""
     total: dict[str, int] = {}
-    for request in requests:
+    for request in claim.requests:
         largest: dict[str, int] = {}
-        for device_class, ask in _asks(request):
-            count = 32 if ask.get("allocationMode") == "All" else ask.get("count", 1)
-            largest[device_class] = max(largest.get(device_class, 0), count if isinstance(count, int) else 1)
+        for ask in request.asks:
+            largest[ask.device_class] = max(largest.get(ask.device_class, 0), 32 if ask.every else ask.count)
         for device_class, count in largest.items():
             total[device_class] = total.get(device_class, 0) + count
     return total
 
 
-def _why(requests: list[dict[str, Any]], device_class: str) -> str:
-    asks = [(request, ask) for request in requests for name, ask in _asks(request) if name == device_class]
-    if any(ask.get("allocationMode") == "All" for _, ask in asks):
+def _why(claim: Claim, device_class: str) -> str:
+    asks = [(request, ask) for request in claim.requests for ask in request.asks if ask.device_class == device_class]
+    if any(ask.every for _, ask in asks):
         return ": all devices count 32, the most that a claim can hold"
-    if any(len(request.get("firstAvailable", ())) > 1 for request, _ in asks):
+    if any(len(request.asks) > 1 for request, _ in asks):
         return ", also while an earlier alternative is free: each alternative counts"
     return ""
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 RULES = (lists, claims_of_the_stack, quotas, ways_round_a_quota)
