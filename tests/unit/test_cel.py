@@ -163,6 +163,12 @@ def test_multiple_allocations_are_seen_from_1_36() -> None:
     assert "allowMultipleAllocations" in refusal("has(device.allowMultipleAllocations)", (1, 34)).text
 
 
+def test_what_has_tests_is_read_from_the_expression_and_not_from_its_texts() -> None:
+    odd = Device("a", "has(device.driver)")
+    assert evaluate("has( device . driver ) && device.driver == 'has(device.driver)'", odd) is True
+    assert evaluate("!has(device.attributes) || has(device.attributes['x'].y)", odd) is False
+
+
 def test_kinds_are_what_selectors_can_tell_apart() -> None:
     again = Device("gpu-7", T4.driver, dict(reversed(list(T4.attributes.items()))), dict(T4.capacity))
     assert again.kind() == T4.kind()

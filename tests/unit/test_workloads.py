@@ -278,6 +278,9 @@ def test_the_part_that_fails_and_what_the_device_has() -> None:
     newer = f"{held}.cudaComputeCapability.isGreaterThan(semver('8.0.0'))"
     found = attempt(("true", newer), device, (1, 36))
     assert in_words(found.part, device) == "cudaComputeCapability > 8.0.0: it has cudaComputeCapability 7.5.0"
+    older = f'{held}["type"] == "mig" || {memory}.isGreaterThan(quantity("20Gi"))'
+    assert in_words(older, device) == (f'{held}["type"] == "mig" || memory > 20Gi: it has type gpu, memory 16Gi')
+    assert in_words(f"type({memory}) == string", device) == "type(memory) == string: it has memory 16Gi"
     absent = attempt((f"'profile' in {held} && true",), device, (1, 36))
     assert in_words(absent.part, device) == "it has no profile"
     raised = attempt((f"{held}.profile == 'x'",), device, (1, 36))
@@ -288,6 +291,9 @@ def test_the_part_that_fails_and_what_the_device_has() -> None:
     ("text", "found"),
     [
         ("a && b", ("a", "b")),
+        ("a && (b && c)", ("a", "b", "c")),
+        ("((a || b) && c.d(')')) && (e)", ("(a || b)", "c.d(')')", "(e)")),
+        ("a // && c\n && b", ("a // && c", "b")),
         ("a && (b || c) && 'x && y' == d", ("a", "(b || c)", "'x && y' == d")),
         ("a && b || c", ("a && b || c",)),
         ("a ? b && c : d", ("a ? b && c : d",)),

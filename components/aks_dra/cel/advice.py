@@ -1,9 +1,16 @@
-"""What to write instead of a selector that Kubernetes refuses, or that raises an error on a device."""
+"""What to write instead of a selector that Kubernetes refuses, or that raises an error on a device.
+
+What an expression says is read from its tree. Only of one that cannot be read at all there is none: there, and nowhere
+else, the text itself is searched for what is often written by mistake (`against_refusal`).
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from aks_dra.cel import comparisons, environment, syntax
+from aks_dra.cel.comparisons import Comparison
 from aks_dra.cel.engine import Program
 from aks_dra.cel.guards import ATTRIBUTES, IS_NVIDIA
 from aks_dra.cel.references import References
@@ -12,18 +19,8 @@ from aks_dra.kube import quantity, semver
 from aks_dra.kube.devices import GPU_DRIVER, STANDARD_DOMAIN
 
 _MISSING = re.compile(r"no such key: (.*)")
-_VERSION_TEXT = re.compile(r"semver\(\s*(['\"])([^'\"]*)\1\s*\)")
-_QUANTITY_TEXT = re.compile(r"quantity\(\s*(['\"])([^'\"]*)\1\s*\)")
+_NUMBER = re.compile(r"\d[\w.]*")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-# What stands behind a capacity: an operator or a method of quantities, and the value that it is compared with.
-_COMPARED = re.compile(
-    r"""\s*(?:\.(?P<method>compareTo|isGreaterThan|isLessThan)\(|(?P<sign>[<>]=?|[=!]=)|\()\s*(?:quantity\(\s*)?"""
-    r"""(?P<quote>['"])?(?P<value>\d[\w.]*)(?(quote)(?P=quote))\s*\)*\s*(?P<after>[<>]=?|[=!]=)?"""
-)
-_WRITTEN_FIRST = re.compile(r"""(?:quantity\(\s*)?(['"]?)(\d[\w.]*)\1\s*\)?\s*$""")
-_READ = re.compile(r"device\.(?:attributes|capacity)(\[[^\]]*\]\.\w+)\s*$")
-_METHODS = {"isGreaterThan": ">", "isLessThan": "<"}
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _BYTES = re.compile(r"([KMGTP])i?B", re.IGNORECASE)
 
 
@@ -54,20 +51,36 @@ def against_missing(program: Program, name: str, driver: str) -> str:
     return guard(program, name)
 
 
-def against_error(expression: str) -> str:
+def against_error(tree: syntax.Tree) -> str:
     """What to write where a function does not take its value."""
-    for _, text in _VERSION_TEXT.findall(expression):
+    made = [
+        (str(node.call.function), node.call.args[0])
+        for node in tree.nodes()
+        if node.HasField("call") and node.call.function in comparisons.MAKERS and len(node.call.args) == 1
+    ]
+    texts = [(name, text) for name, held in made if (text := syntax.string_constant(held)) is not None]
+    for text in (text for name, text in texts if name == "semver"):
         if not semver.is_semver(text):
             if semver.is_semver(text, normalize=True):
                 return f"a version has three numbers: write semver('{semver.parse(text, normalize=True).text()}')"
             return f"{text} is no version: write one of three numbers, e.g. semver('8.0.0')"
-    for _, text in _QUANTITY_TEXT.findall(expression):
+    for text in (text for name, text in texts if name == "quantity"):
         if not quantity.is_quantity(text):
             better = _BYTES.sub(r"\1i", text).replace(" ", "")
             return f"{text} is no quantity: write quantity('{better if quantity.is_quantity(better) else '20Gi'}')"
-    if re.search(r"\b(semver|quantity)\(\s*device\.", expression):
+    if any(_of_device(held) for _, held in made):
         return "the driver publishes a version or a quantity: leave semver() or quantity() around the attribute out"
     return "test the type of the device first, or use the function for the type of the value"
+
+
+def _of_device(node: Any) -> bool:
+    """Whether a value begins with something of the device."""
+    while not node.HasField("ident"):
+        inner = syntax.children(node)
+        if not inner or not (node.HasField("select") or node.HasField("call")):
+            return False
+        node = inner[0]
+    return str(node.ident.name).partition(".")[0] == "device"
 
 
 def against_refusal(expression: str) -> str:
@@ -85,35 +98,38 @@ def against_refusal(expression: str) -> str:
     return "correct the expression; Kubernetes would refuse the object"
 
 
-def comparison(expression: str, name: str) -> str:
+def as_capacity(program: Program, name: str) -> str:
     """How the value of this name is compared in the expression, as quantities are."""
-    found = re.search(rf"\b{re.escape(name)}\b(.*)", expression, re.DOTALL)
-    return (_comparison(found[1], name) if found else "") or ".compareTo(quantity('…')) >= 0"
+    references, above = References(program.tree), comparisons.parents(program.tree)
+    for node in program.tree.nodes():
+        found = comparisons.comparison(node, above)
+        looked_up = references.lookup(found.subject) if found else None
+        if found and looked_up and looked_up[2] == name and (written := _compared(found, name)):
+            return written
+    return ".compareTo(quantity('…')) >= 0"
 
 
 def against_operator(expression: str, line: int, column: int) -> str:
     """What to write where a quantity is compared as a number or a text is; line and column of the operator."""
-    lines = expression.splitlines()
-    if not 0 < line <= len(lines):
-        return "write .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)"
-    before, behind = lines[line - 1][: column - 1], lines[line - 1][column - 1 :]
-    read = _READ.search(before)
-    subject = f"device.capacity{read[1]}" if read else ""
-    name = subject.rpartition(".")[2]
-    if written := _comparison(behind, name):
-        return f"write {subject}{written}"
-    first, sign = _WRITTEN_FIRST.search(before), re.match(r"[<>]=?|[=!]=", behind)
-    if first and sign:
-        return f"write .compareTo({_quantity(first[2], name)}) {_TURNED.get(sign[0], sign[0])} 0"
+    tree, lines = environment.parsed(expression), expression.split("\n")
+    if tree is not None and 0 < line <= len(lines):
+        place, places = sum(len(text) + 1 for text in lines[: line - 1]) + column - 1, tree.positions()
+        above, references = comparisons.parents(tree), References(tree)
+        for node in tree.nodes():
+            found = comparisons.comparison(node, above) if places.get(node.id) == place else None
+            if found is None:
+                continue
+            _, domain, name = references.written_out(found.subject) or ("", "", "")
+            subject = f"device.capacity[{repr(domain) if domain else 'device.driver'}].{name}"
+            if written := _compared(found, name):
+                return f"write {subject if name and not (found.turned or found.method) else ''}{written}"
     return "write .compareTo(quantity('20Gi')) >= 0, or .isGreaterThan(…)"
 
 
-def _comparison(behind: str, name: str) -> str:
-    found = _COMPARED.match(behind)
-    if found is None:
+def _compared(found: Comparison, name: str) -> str:
+    if found.made == "semver" or not _NUMBER.fullmatch(found.value):
         return ""
-    sign = _METHODS.get(found["method"] or "") or found["sign"] or found["after"] or ">="
-    return f".compareTo({_quantity(found['value'], name)}) {sign} 0"
+    return f".compareTo({_quantity(found.value, name)}) {found.operator or '>='} 0"
 
 
 def _quantity(value: str, name: str) -> str:

@@ -34,7 +34,7 @@ from typing import Any
 from cel_expr_python import cel
 
 from aks_dra.cel import functions, projection, refusals, rewriting, syntax, values
-from aks_dra.cel.environment import MAPS, checker, evaluator
+from aks_dra.cel.environment import MAPS, checker, evaluator, parsed
 from aks_dra.cel.refusals import CompileError
 from aks_dra.cel.rewriting import Names
 from aks_dra.kube.devices import MAYBE, Device, Unknown, Version
@@ -42,7 +42,6 @@ from aks_dra.kube.devices import MAYBE, Device, Unknown, Version
 # DRAConsumableCapacity, which brings `device.allowMultipleAllocations`, is on from here and off on AKS before.
 CONSUMABLE_SINCE = (1, 36)
 _FIELDS = frozenset({"driver", "attributes", "capacity", "allowMultipleAllocations"})
-_HAS_FIELD = re.compile(r"\bhas\(\s*device\.(\w+)\s*\)")
 _MISSING = re.compile(r'Key not found in map : "?(.*?)"?$')
 
 
@@ -72,9 +71,7 @@ def compile_expression(expression: str, kubernetes_minor: tuple[int, int] = (1, 
 def _compile(expression: str, consumable: bool) -> Program | CompileError:
     if len(expression.encode()) > refusals.MAX_BYTES:
         return CompileError(f"too long: may not be more than {refusals.MAX_BYTES} bytes")
-    # The engine's checker loses the `has` of a field of `device`, which every device has.
-    present = _FIELDS if consumable else _FIELDS - {"allowMultipleAllocations"}
-    text = _HAS_FIELD.sub(lambda m: "true".ljust(len(m[0])) if m[1] in present else m[0], expression)
+    text = _without_has(expression, _FIELDS if consumable else _FIELDS - {"allowMultipleAllocations"})
     try:
         checked = checker(consumable, loose=False).compile(text)
     except RuntimeError as error:
@@ -87,6 +84,24 @@ def _compile(expression: str, consumable: bool) -> Program | CompileError:
             return problem
     program = Program(expression, bytes(checked.serialize()))
     return refusals.of_tree(program.tree, expression) or program
+
+
+def _without_has(expression: str, fields: frozenset[str]) -> str:
+    """The expression with `true` for `has(device.driver)` and the like, as long as before.
+
+    Every device has these fields, and the engine's checker loses their `has`.
+    """
+    tree = parsed(expression) if "has" in expression else None
+    if tree is None:
+        return expression
+    places = tree.positions()
+    for node in tree.nodes():
+        is_test = node.HasField("select") and node.select.test_only and node.select.field in fields
+        if is_test and syntax.variable(node.select.operand) == "device":
+            start = expression.rindex("has", 0, places[node.id])
+            end = expression.index(")", places[node.id]) + 1
+            expression = expression[:start] + "true".ljust(end - start) + expression[end:]
+    return expression
 
 
 class Program:

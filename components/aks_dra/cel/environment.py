@@ -12,7 +12,7 @@ from typing import Any
 
 from cel_expr_python import cel
 
-from aks_dra.cel import functions, values
+from aks_dra.cel import functions, syntax, values
 
 # Kubernetes has version 2 of strings; of the others what the engine has.
 _LIBRARIES = ("bindings", "lists", "optional", "sets", "two-var-comprehensions")
@@ -40,6 +40,15 @@ def checker(consumable: bool, loose: bool) -> Any:
     if consumable:
         variables["device.allowMultipleAllocations"] = cel.Type.BOOL
     return cel.NewEnv(values.POOL, config=_config(), variables=variables, functions=functions.declarations(loose))
+
+
+@lru_cache(maxsize=4096)
+def parsed(expression: str) -> syntax.Tree | None:
+    """What an expression says, be its types right or wrong; None where it cannot be read at all."""
+    try:
+        return syntax.Tree(bytes(checker(True, False).compile(expression, disable_check=True).serialize()))
+    except RuntimeError:
+        return None
 
 
 @lru_cache(maxsize=1)

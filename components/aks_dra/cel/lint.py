@@ -94,7 +94,7 @@ def _names(program: Program, known: Vocabulary) -> Iterator[SelectorProblem]:
             if not reference.name:
                 yield _unknown_domain(reference, known)
         elif reference.name:
-            yield from _unknown_name(reference, known, program.expression)
+            yield from _unknown_name(reference, known, program)
             yield from _risky(reference, known)
 
 
@@ -108,7 +108,7 @@ def _unknown_domain(reference: Reference, known: Vocabulary) -> SelectorProblem:
     )
 
 
-def _unknown_name(reference: Reference, known: Vocabulary, expression: str) -> Iterator[SelectorProblem]:
+def _unknown_name(reference: Reference, known: Vocabulary, program: Program) -> Iterator[SelectorProblem]:
     part, domain, name = reference.part, reference.domain, reference.name
     if name in known.names(part).get(domain, ()):
         return
@@ -120,7 +120,7 @@ def _unknown_name(reference: Reference, known: Vocabulary, expression: str) -> I
             "error",
             f"{name} is {'a' if single == 'capacity' else 'an'} {single} of {domain}, not in {part}",
             f"write device.{other}['{domain}'].{name}"
-            + (advice.comparison(expression, name) if single == "capacity" else ""),
+            + (advice.as_capacity(program, name) if single == "capacity" else ""),
         )
         return
     elsewhere = [place for place, names in known.names(part).items() if name in names]
@@ -204,7 +204,7 @@ def _raises(
     effect = "and that aborts scheduling on every node while such a device is free"
     name = advice.missing_key(answer.text)
     if not name:
-        remedy = advice.against_error(program.expression)
+        remedy = advice.against_error(program.tree)
         return SelectorProblem("raises", severity, f"raises '{answer.text}' {where}, {effect}", remedy)
     remedy = advice.against_missing(program, name, device.driver)
     return SelectorProblem("unguarded", severity, f"{name} is missing {where}: {answer.text}, {effect}", remedy)

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from aks_dra.cel import syntax
+from aks_dra.cel import comparisons, syntax
 
 Part = Literal["attributes", "capacity"]
 _PARTS: dict[str, Part] = {"device.attributes": "attributes", "device.capacity": "capacity"}
-# Each with what it is when its sides change places.
-_COMPARISONS = {"_==_": "==", "_!=_": "!=", "_<_": ">", "_<=_": ">=", "_>_": "<", "_>=_": "<="}
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,13 @@ class References:
     def __iter__(self) -> Iterator[Reference]:
         compared = self._comparisons()
         for node in self._nodes:
-            found = self._lookup(node)
+            found = self.lookup(node)
             if found:
                 pairs = compared.get(node.id, ())
                 yield Reference(*found, tuple(text for _, text in pairs), tuple(operator for operator, _ in pairs))
 
-    def _lookup(self, node: Any) -> tuple[Part, str, str] | None:
+    def lookup(self, node: Any) -> tuple[Part, str, str] | None:
+        """Part, domain and name that a node looks up; name "" where it looks up the domain."""
         step = self._step(node)
         if step is None:
             return None
@@ -59,9 +58,15 @@ class References:
         outer_part = self._part(outer[0])
         return (outer_part, outer[1], key) if outer_part else None
 
+    def written_out(self, node: Any) -> tuple[Part, str, str] | None:
+        """The same of a lookup of a name that is all there, from `device` on, without names that `cel.bind` gives."""
+        step = self._step(node)
+        outer = self._step(step[0]) if step else None
+        part = _PARTS.get(syntax.variable(outer[0])) if outer else None
+        return (part, outer[1], step[1]) if step and outer and part else None
+
     def _part(self, node: Any) -> Part | None:
-        node = self._resolved(node)
-        return _PARTS.get(node.ident.name) if node.HasField("ident") else None
+        return _PARTS.get(syntax.variable(self._resolved(node)))
 
     def _resolved(self, node: Any) -> Any:
         seen: set[str] = set()
@@ -82,7 +87,7 @@ class References:
         elif node.call.function not in {"_[_]", "_[?_]", "_?._"}:
             return None
         key = syntax.string_constant(second)
-        if key is None and second.HasField("ident") and second.ident.name == "device.driver":
+        if key is None and syntax.variable(second) == "device.driver":
             key = ""
         return None if key is None else (first, key)
 
@@ -93,12 +98,8 @@ class References:
             if not node.HasField("call") or len(node.call.args) != 2:
                 continue
             one, other = node.call.args
-            if node.call.function in _COMPARISONS:
-                turned = _COMPARISONS[node.call.function]
-                for side, constant, operator in (
-                    (one, other, node.call.function.strip("_")),
-                    (other, one, turned),
-                ):
+            if sign := comparisons.operator(node):
+                for side, constant, operator in ((one, other, sign), (other, one, comparisons.TURNED[sign])):
                     text = syntax.string_constant(constant)
                     if text is not None:
                         found.setdefault(self._resolved(side).id, []).append((operator, text))
@@ -109,7 +110,7 @@ class References:
         return found
 
     def _compared_drivers(self) -> Iterator[str]:
-        names = {node.id for node in self._nodes if node.HasField("ident") and node.ident.name == "device.driver"}
+        names = {node.id for node in self._nodes if syntax.variable(node) == "device.driver"}
         for identifier, pairs in self._comparisons().items():
             if identifier in names:
                 yield from (text for _, text in pairs)

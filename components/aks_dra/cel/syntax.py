@@ -24,6 +24,7 @@ _FORMS: dict[str, dict[str, tuple[int, int | str, bool]]] = {
         "expr": (4, "Expr", False),
         "source": (5, "Source", False),
     },
+    "Parsed": {"expr": (2, "Expr", False), "source": (3, "Source", False)},
     "ReferenceEntry": {"key": (1, _INT64, False), "value": (2, "Reference", False)},
     "Reference": {"name": (1, _STRING, False), "overloads": (3, _STRING, True)},
     "TypeEntry": {"key": (1, _INT64, False), "value": (2, "Type", False)},
@@ -108,11 +109,15 @@ Node = Any
 
 
 class Tree:
-    """A checked expression: its nodes, what the checker found out about each, and its serialised form."""
+    """An expression: its nodes, their places, what the checker found out about each, and its serialised form.
+
+    One that was only parsed has no types, and `device.driver` is a field of `device` there instead of a name.
+    """
 
     def __init__(self, serialized: bytes) -> None:
         self._packed = _CLASS["Packed"].FromString(serialized)
-        self.checked = _CLASS["Checked"].FromString(self._packed.value)
+        form = "Parsed" if self._packed.type_url.endswith("ParsedExpr") else "Checked"
+        self.checked = _CLASS[form].FromString(self._packed.value)
 
     @property
     def root(self) -> Node:
@@ -126,6 +131,7 @@ class Tree:
         return {entry.key: entry.value for entry in self.checked.types}
 
     def positions(self) -> dict[int, int]:
+        """By node, where it stands in the text: an operator's sign, the parenthesis of a call, the point of a field."""
         return {entry.key: entry.value for entry in self.checked.source.positions}
 
     def nodes(self) -> Iterator[Node]:
@@ -162,6 +168,16 @@ def string_constant(node: Node) -> str | None:
     if node.HasField("const") and node.const.HasField("string_value"):
         return str(node.const.string_value)
     return None
+
+
+def variable(node: Node) -> str:
+    """The name that a node is, `device.driver` in a parsed tree too; "" for anything else."""
+    if node.HasField("ident"):
+        return str(node.ident.name)
+    if node.HasField("select") and not node.select.test_only and node.select.operand.HasField("ident"):
+        holder = node.select.operand.ident.name
+        return f"{holder}.{node.select.field}" if holder == "device" else ""
+    return ""
 
 
 def wrap(node: Node, function: str, fresh_id: int, *further: Node) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from aks_dra.cel import Program, compile_expression
 from aks_dra.cel.lint import lint
 from aks_dra.context.context import Context
 from aks_dra.findings.build import finding
@@ -27,3 +28,9 @@ def linted(
         if problem.kind in ignored or (not known and problem.kind not in _WITHOUT_DEVICES):
             continue
         yield finding(code, problem.severity, path, text, problem.text, problem.remedy, CEL)
+
+
+def mentioned(context: Context, name: str, texts: Iterable[str]) -> bool:
+    """Whether one of the selectors has a field or a text of this name."""
+    programs = (compile_expression(text, context.cel_minor) for text in texts)
+    return any(isinstance(program, Program) and name in program.words for program in programs)

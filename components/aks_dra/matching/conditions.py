@@ -6,18 +6,20 @@ the whole text. Anything else stays in one piece.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from aks_dra.cel import CompileError, Program, RuntimeProblem, Undecided, compile_expression
+from aks_dra.cel.comparisons import comparison, parents
+from aks_dra.cel.environment import parsed
+from aks_dra.cel.references import References
+from aks_dra.cel.rewriting import is_indirect
+from aks_dra.cel.syntax import Tree, children, string_constant, variable
 from aks_dra.kube.devices import Device, Unknown, Version
 
-_QUOTES = ("'", '"')
-_COMPARED = re.compile(r"([\w.?]+)\.compareTo\((?:quantity|semver)\('([^']*)'\)\) *(==|!=|>=|<=|>|<) *0")
-_DIRECT = re.compile(r"([\w.]+)\.is(Greater|Less)Than\((?:quantity|semver)\('([^']*)'\)\)")
-_HELD = re.compile(r"device\.(?:attributes|capacity)\[(?:'[^']*'|\"[^\"]*\"|device\.driver)\]\.")
-_HAS = re.compile(r"^'([\w./]+)' in device\.(?:attributes|capacity)\[[^\]]*\]$")
+_AND = "&&"
 
 
 @dataclass(frozen=True)
@@ -63,53 +65,119 @@ def _failing_part(text: str, device: Device, minor: tuple[int, int]) -> tuple[st
 @lru_cache(maxsize=2048)
 def parts(text: str) -> tuple[str, ...]:
     """The terms of a chain of `&&`; the whole where another operator binds weaker."""
-    depth, start, quote, found = 0, 0, "", list[str]()
-    index = 0
-    while index < len(text):
-        letter = text[index]
-        if quote:
-            if letter == "\\":
-                index += 1
-            elif letter == quote:
-                quote = ""
-        elif letter in _QUOTES:
-            quote = letter
-        elif letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-        elif depth == 0 and text.startswith("&&", index):
-            found.append(text[start:index].strip())
-            index += 1
-            start = index + 1
-        elif depth == 0 and (text.startswith("||", index) or (letter == "?" and text[index - 1] not in ".[")):
-            return (text,)
-        index += 1
-    return (*found, text[start:].strip())
+    tree = parsed(text)
+    signs = sorted(_signs(tree.root, tree.positions())) if tree else []
+    ends = [0, *(place + len(_AND) for place in signs)], [*signs, len(text)]
+    pieces = [_alone(text[start:end].strip()) for start, end in zip(*ends, strict=True)]
+    return tuple(pieces) if all(pieces) else (text,)
+
+
+def _signs(node: Any, places: Mapping[int, int]) -> Iterator[int]:
+    """Where the `&&` stand between the terms."""
+    if node.HasField("call") and node.call.function == "_&&_":
+        yield places[node.id]
+        for term in node.call.args:
+            yield from _signs(term, places)
+
+
+def _alone(piece: str) -> str:
+    """A term without the parentheses that it shares with its neighbours."""
+    for taken in range(piece.count("(") + piece.count(")") + 1):
+        for left in range(taken + 1):
+            term = piece
+            for _ in range(left):
+                term = term.removeprefix("(").lstrip()
+            for _ in range(taken - left):
+                term = term.removesuffix(")").rstrip()
+            if parsed(term) is not None:
+                return term
+    return ""
 
 
 def in_words(part: str, device: Device) -> str:
     """The failing part as people would write it, and what the device has instead."""
-    has = _HAS.match(part)
-    if has:
-        return f"it has no {has[1]}"
-    short = _HELD.sub("", part)
-    short = _COMPARED.sub(r"\1 \3 \2", short)
-    short = _DIRECT.sub(lambda m: f"{m[1]} {'>' if m[2] == 'Greater' else '<'} {m[3]}", short)
+    tree = parsed(part)
+    if tree is None:
+        return part
+    looked_up = References(tree).lookup(tree.root)
+    if looked_up and looked_up[2] and tree.root.call.function == "@in":
+        return f"it has no {looked_up[2]}"
+    short = _short(part, tree)
     return f"{short}: it has {held}" if (held := values(part, device)) else short
+
+
+def _short(part: str, tree: Tree) -> str:
+    """Without the maps that attributes stand in, and with operators for the methods of quantities and versions."""
+    places, above, references = tree.positions(), parents(tree), References(tree)
+    changes: set[tuple[int, int, str]] = set()  # a macro repeats what it is called on
+    for node in tree.nodes():
+        if _names_a_field(node) and references.written_out(node):
+            changes.add((_start(node, places), _point(node, places) + 1, ""))
+        found = comparison(node, above)
+        if found is None or not found.made or not found.method or not found.operator:
+            continue
+        # from the point before the method to the parenthesis behind its value, or to the 0 that it is compared with
+        end = _behind(part, places[node.call.args[0].call.args[0].id], found.value)
+        if found.method == "compareTo":
+            zero = above[node.id].call.args[1]
+            end = 0 if zero.id == node.id else places[zero.id] + 1
+        if end:
+            changes.add((part.rindex(".", 0, places[node.id]), end, f" {found.operator} {found.value}"))
+    for start, end, text in sorted(changes, reverse=True):
+        part = part[:start] + text + part[end:]
+    return part
+
+
+def _names_a_field(node: Any) -> bool:
+    """Whether a node is `….name` or `….?name` behind the brackets of a domain."""
+    if node.HasField("call") and node.call.function == "_?._":
+        return bool(node.call.args[0].HasField("call"))
+    return bool(node.HasField("select") and node.select.operand.HasField("call"))
+
+
+def _start(node: Any, places: Mapping[int, int]) -> int:
+    """Where a lookup begins: at its `device`."""
+    while not node.HasField("ident"):
+        node = children(node)[0]
+    return places[node.id]
+
+
+def _point(node: Any, places: Mapping[int, int]) -> int:
+    """Where the point before a field is: the place of a field, but not within `has(…)`."""
+    if not (node.HasField("select") and node.select.test_only):
+        return places[node.id]
+    before = places[children(node.select.operand)[-1].id]
+    return min(place for place in places.values() if place > before)
+
+
+def _behind(part: str, place: int, value: str) -> int:
+    """The end of `'20Gi'))`, which begins at `place`; 0 where it is written otherwise."""
+    end = place + len(value) + 2
+    if part[place + 1 : end - 1] != value:
+        return 0
+    for _ in range(2):
+        end += len(part[end:]) - len(part[end:].lstrip())
+        if part[end : end + 1] != ")":
+            return 0
+        end += 1
+    return end
 
 
 def values(part: str, device: Device) -> str:
     """What the device holds of the attributes and capacities that a part mentions."""
+    tree = parsed(part)
+    if tree is None:
+        return ""
+    asked = {(found.part, found.domain or device.driver, found.name) for found in References(tree)}
+    # Names that go through a variable: a text that is the name of something is taken for it.
+    texts = {string_constant(node) for node in tree.nodes()} if is_indirect(tree) else set()
     shown = []
-    if "device.driver" in part and "device.attributes" not in part and "device.capacity" not in part:
+    if not asked and any(variable(node) == "device.driver" for node in tree.nodes()):
         shown.append(f"driver {device.driver}")
-    for name, value in {**device.attributes, **device.capacity}.items():
-        if re.search(rf"(?<![\w-]){re.escape(name.rpartition('/')[2])}(?![\w-])", _without_domains(part)):
-            text = value.text if isinstance(value, Version) else "a value only the node knows"
-            shown.append(f"{name} {text if isinstance(value, Version | Unknown) else value}")
+    for held, entries in (("attributes", device.attributes), ("capacity", device.capacity)):
+        for name, value in entries.items():
+            domain, _, own = name.rpartition("/")
+            if (held, domain or device.driver, own) in asked or own in texts:
+                text = value.text if isinstance(value, Version) else "a value only the node knows"
+                shown.append(f"{name} {text if isinstance(value, Version | Unknown) else value}")
     return ", ".join(shown)
-
-
-def _without_domains(part: str) -> str:
-    return re.sub(r"\[['\"][^'\"]*['\"]\]", "[]", part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from aks_dra.context.context import Context
+from aks_dra.context.linted import mentioned
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
 from aks_dra.kube.claims import Ask, Claim, Request
@@ -138,7 +139,7 @@ def _enough(context: Context, request: Request, ask: Ask) -> Iterator[Finding]:
             )
     elif not known or ask.count > context.facts.limits["devices_per_claim"].value or has_errors(context, ask):
         return
-    elif not found.pools and not any("pcieRoot" in text for text in ask.cel):
+    elif not found.pools and not mentioned(context, "pcieRoot", ask.cel):
         devices = context.matcher.devices_of(of_class)
         yield finding(
             "CLM014",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aks_dra.context.context import Context
+from aks_dra.context.linted import mentioned
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
 from aks_dra.kube import quantity
@@ -71,7 +72,7 @@ def match_something(context: Context) -> Iterator[Finding]:
         match = matches.get(name)
         if match is None or entry.driver not in drivers or match.pools or match.undecided:
             continue
-        if class_has_errors(context, name) or any("pcieRoot" in text for text in entry.cel):
+        if class_has_errors(context, name) or mentioned(context, "pcieRoot", entry.cel):
             continue  # said of the selector
         pool = "DRA pool" if entry.driver == GPU_DRIVER else "pool"
         yield finding(
