@@ -15,7 +15,8 @@ from aks_dra.facts import load_facts
 from aks_dra.kube.asks import PodAsks, pod_asks
 from aks_dra.kube.devices import Device, Version
 from aks_dra.model.plan import PlannedPool, PodSnippet
-from aks_dra.simulate.necessary import Fleet, KnownClass
+from aks_dra.simulate.classes import KnownClass
+from aks_dra.simulate.necessary import Fleet
 from aks_dra.topics.devices.nvidia import gpu_device, mig_device
 
 NAMESPACE = "fleets"

@@ -22,10 +22,11 @@ from aks_dra.kube.reading import WorkloadError, read_files
 from aks_dra.kube.versions import minor
 from aks_dra.kube.workloads import DEFAULT_NAMESPACE, Workloads, workloads
 from aks_dra.model.plan import Plan
+from aks_dra.simulate.classes import known_classes
 from aks_dra.simulate.conditions_only import conditions_report
 from aks_dra.simulate.fleet import Nodes, node_pools
 from aks_dra.simulate.model import Report, SimulationError
-from aks_dra.simulate.necessary import Fleet, known_classes
+from aks_dra.simulate.necessary import Fleet
 
 CHECKOUT = "AKS_DRA_CHECKOUT"
 NOT_BUILT = 69

@@ -16,8 +16,9 @@ from aks_dra.facts import Facts
 from aks_dra.kube import quantity
 from aks_dra.kube.devices import MAYBE, UNKNOWN, Device, Version
 from aks_dra.model.plan import Plan, PlannedPool
+from aks_dra.simulate.classes import known_classes
 from aks_dra.simulate.cluster import RUN_LABEL
-from aks_dra.simulate.necessary import known_classes, node_labels
+from aks_dra.simulate.necessary import node_labels
 
 T = TypeVar("T")
 Nodes = Literal["first", "max"]

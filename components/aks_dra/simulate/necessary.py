@@ -17,13 +17,13 @@ from typing import Any, Literal
 from aks_dra import names
 from aks_dra.cel import CompileError, compile_expression
 from aks_dra.kube.asks import IMPLICIT, Missing, PodAsks, has_room, tolerates
-from aks_dra.kube.claims import Ask, Claim, Request, selector_texts
+from aks_dra.kube.claims import Ask, Claim, Request
 from aks_dra.kube.devices import GPU_DRIVER, Device, distinct
 from aks_dra.matching.alike import can_be_alike
 from aks_dra.matching.conditions import Tried, attempt
 from aks_dra.matching.counters import most_at_once
-from aks_dra.model.classes import CHART_CLASSES
-from aks_dra.model.plan import Plan, PlannedPool
+from aks_dra.model.plan import PlannedPool
+from aks_dra.simulate.classes import KnownClass
 
 EXTENDED_SINCE = (1, 36)
 DEVICES_PER_CLAIM = 32
@@ -49,16 +49,6 @@ class Obstacle:
 
 
 @dataclass(frozen=True)
-class KnownClass:
-    """A device class as the scheduler knows it. `rank` orders those of one resource name: the highest is the newest."""
-
-    name: str
-    selectors: tuple[str, ...]
-    resource: str = ""
-    rank: int = 0
-
-
-@dataclass(frozen=True)
 class Judgement:
     """The answer for one pod: every pool's obstacles; those of the pod itself; attributes that it rests on."""
 
@@ -72,28 +62,6 @@ class Judgement:
     @property
     def possible(self) -> tuple[str, ...]:
         return () if self.own else tuple(name for name, obstacles in self.pools.items() if not obstacles)
-
-
-def known_classes(plan: Plan, further: Iterable[Mapping[str, Any]] = ()) -> dict[str, KnownClass]:
-    """The classes of the chart, of the plan, and of further DeviceClass manifests, which come after those."""
-    found = {
-        match.device_class: KnownClass(
-            match.device_class,
-            match.selectors,
-            names.LEGACY_RESOURCE if match.device_class == CHART_CLASSES[0].name else "",
-        )
-        for match in plan.matches
-        if match.origin == "chart"
-    }
-    elsewhere = (match for match in plan.matches if not match.create)
-    found |= {m.device_class: KnownClass(m.device_class, m.selectors, m.extended_resource) for m in elsewhere}
-    planned = [dict(entry.manifest) for entry in plan.objects if entry.kind == "DeviceClass"]
-    for rank, manifests in enumerate((planned, further), 1):
-        for manifest in manifests:
-            spec = manifest.get("spec") or {}
-            name = str(manifest["metadata"]["name"])
-            found[name] = KnownClass(name, selector_texts(spec), str(spec.get("extendedResourceName") or ""), rank)
-    return found
 
 
 def node_labels(pool: PlannedPool) -> dict[str, str]:
