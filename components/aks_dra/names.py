@@ -31,6 +31,11 @@ DEVICE_PLUGIN_RELEASE = {"operator": "nvidia-device-plugin", "aks": "nvidia-devi
 
 DEVICE_PLUGIN_CONFIG_MAP = "aks-dra-device-plugin"
 MIG_LAYOUTS_CONFIG_MAP = "aks-dra-mig-layouts"
+# Their keys in the plan, by which releases depend on them.
+CONFIG_MAP_KEYS = {
+    DEVICE_PLUGIN_CONFIG_MAP: "configmap-device-plugin",
+    MIG_LAYOUTS_CONFIG_MAP: "configmap-mig-layouts",
+}
 DEFAULT_CONFIG_KEY = "default"
 
 LEGACY_RESOURCE = "nvidia.com/gpu"

@@ -207,10 +207,12 @@ def _objects(
 ) -> list[PlannedObject]:
     objects = []
     if legacy:
-        objects.append(PlannedObject("configmap-device-plugin", plugin_config_map(facts, legacy)))
+        objects.append(
+            PlannedObject(names.CONFIG_MAP_KEYS[names.DEVICE_PLUGIN_CONFIG_MAP], plugin_config_map(facts, legacy))
+        )
     partitioned = [(pool, entries[pool.name][1].sharing) for pool in pools if pool.mig_owner == "operator" and pool.gpu]
     if layouts := mig_layouts_config_map(facts, partitioned):
-        objects.append(PlannedObject("configmap-mig-layouts", layouts))
+        objects.append(PlannedObject(names.CONFIG_MAP_KEYS[names.MIG_LAYOUTS_CONFIG_MAP], layouts))
     after = (dra_release(settings),) if any(pool.allocation == "dra" for pool in pools) else ()
     policies = tenant_objects(settings, classes)
     bound_first = tuple(entry.key for entry in policies)  # or a class is there before it is refused
@@ -253,8 +255,8 @@ def _acknowledged_errors(findings: Iterable[Finding], settings: Settings) -> Ite
                 "ACK001",
                 "warning",
                 f"aks-dra:acknowledge.{index}",
-                entry.code,
                 f"{entry.code} is an error here, and an error cannot be acknowledged",
-                "mend what it names, and remove this entry",
+                entry.code,
+                "correct what it names, and remove this entry",
                 "aks-dra: acknowledge",
             )

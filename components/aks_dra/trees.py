@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -85,6 +85,28 @@ def joined(ours: list[Any], theirs: list[Any], overruled: bool) -> list[Any]:
     return kept
 
 
+def mapping(value: object) -> Mapping[str, Any]:
+    """The value where it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def sequence(value: object) -> list[Any] | tuple[Any, ...]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list | tuple) else []
+
+
+def nulls(value: object, path: str = "") -> Iterator[str]:
+    """The dotted paths of every null in it."""
+    if value is None:
+        yield path
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from nulls(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield from nulls(inner, f"{path}.{index}" if path else str(index))
+
+
 def value_at(values: Mapping[str, Any], path: str) -> Any:
     """The value at a dotted path, None where there is none."""
     found: Any = values
@@ -94,7 +116,8 @@ def value_at(values: Mapping[str, Any], path: str) -> Any:
 
 
 def put_at(values: dict[str, Any], path: str, value: Any) -> None:
+    """Puts a copy of the value at a dotted path; mappings on the way are made where there are none."""
     *parents, last = path.split(".")
     for key in parents:
-        values = values[key]
+        values = values.setdefault(key, {})
     values[last] = deepcopy(value)

@@ -34,8 +34,9 @@ DRIVER = "gpu.nvidia.com"
 SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 COMPONENT = "dra-driver-nvidia-gpu-component"
 CONTAINER = gates.CONTAINER
-PROGRAM = "dra-driver"
 """The plugin's container for GPUs; without `resources.gpus.enabled` the pod has only `compute-domains`."""
+
+PROGRAM = "dra-driver"
 
 WITHDRAW_SECONDS = 1.0
 """How long a slice outlives its plugin. On AKS it was 32 s (Kubernetes waits for a plugin's restart)."""

@@ -57,7 +57,7 @@ def test_null_chart_values_are_refused_with_their_path() -> None:
     operator = dataclasses.replace(operator, values={"operator": {"priorityClassName": None}, "list": [{"a": None}]})
     text = failing(whole_cluster(make_plan(releases=(operator, *others))))
     assert "aks-dra:gpu.charts.operator.values.operator.priorityClassName" in text
-    assert "aks-dra:gpu.charts.operator.values.list[0].a" in text
+    assert "aks-dra:gpu.charts.operator.values.list.0.a" in text
 
 
 def test_a_local_stack_is_never_served_by_the_real_plugin() -> None:

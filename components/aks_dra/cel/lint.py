@@ -220,7 +220,7 @@ def _matching(answers: dict[Device, Result], named: set[Kind]) -> Iterator[Selec
             "undecided",
             "warning",
             f"rests on {', '.join(undecided)}, known only on the node: what it matches cannot be said before",
-            "check it on the running cluster with `aks-dra verify`",
+            "check it on the running cluster: kubectl get resourceslices -o yaml",
         )
     if not matched:
         remedy = "loosen it, or add a pool that has such devices"

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aks_dra.kube.claims import Config, as_map, read_claim
+from aks_dra.kube.claims import Config, read_claim
 from aks_dra.kube.devices import GPU_DRIVER
 from aks_dra.settings import Settings
+from aks_dra.trees import mapping
 
 GATE_OF_MODE = {"timeSlicing": "TimeSlicingSettings", "mps": "MPSSupport", "dynamicMig": "DynamicMIG"}
 GATE_OF_STRATEGY = {"TimeSlicing": "TimeSlicingSettings", "MPS": "MPSSupport"}
@@ -66,7 +67,7 @@ def _raw(path: str, what: str, raw: Mapping[str, Any]) -> Iterator[GateAsk]:
 
 
 def _by_parameters(config: Config, what: str) -> Iterator[GateAsk]:
-    strategy = as_map(config.parameters.get("sharing")).get("strategy")
+    strategy = mapping(config.parameters.get("sharing")).get("strategy")
     gate = GATE_OF_STRATEGY.get(strategy) if isinstance(strategy, str) else None
     if config.driver == GPU_DRIVER and gate:
         yield GateAsk(gate, f"{config.parameters_path}.sharing.strategy", f"{what} (strategy {strategy})")

@@ -18,6 +18,11 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
 
 
+def shortened(text: str, most: int = 80) -> str:
+    """The text on one line of a finding: what is longer ends in "..."."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 @dataclass(frozen=True)
 class Finding:
     """What is wrong, where, by which rule, and what to write instead.

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from aks_dra.kube import quantity
+from aks_dra.trees import mapping, sequence
 
 ClaimKind = Literal["ResourceClaim", "ResourceClaimTemplate"]
 KINDS: tuple[ClaimKind, ...] = ("ResourceClaim", "ResourceClaimTemplate")
@@ -156,21 +157,21 @@ def read_claim(spec: Any, where: str = "", namespace: str = "", name: str = "") 
 
     What is missing or of another type is left out: those who take such claims from people say so beforehand.
     """
-    devices = as_map(as_map(spec).get("devices"))
+    devices = mapping(mapping(spec).get("devices"))
     path = f"{where}.devices"
     return Claim(
         tuple(
             _request(entry, f"{path}.requests.{index}")
-            for index, entry in enumerate(as_list(devices.get("requests")))
+            for index, entry in enumerate(sequence(devices.get("requests")))
             if isinstance(entry, Mapping)
         ),
         tuple(
-            _constraint(as_map(entry), f"{path}.constraints.{index}")
-            for index, entry in enumerate(as_list(devices.get("constraints")))
+            _constraint(mapping(entry), f"{path}.constraints.{index}")
+            for index, entry in enumerate(sequence(devices.get("constraints")))
         ),
         tuple(
-            _config(as_map(entry), f"{path}.config.{index}")
-            for index, entry in enumerate(as_list(devices.get("config")))
+            _config(mapping(entry), f"{path}.config.{index}")
+            for index, entry in enumerate(sequence(devices.get("config")))
         ),
         namespace,
         name,
@@ -179,7 +180,7 @@ def read_claim(spec: Any, where: str = "", namespace: str = "", name: str = "") 
 
 def read_manifest(manifest: Mapping[str, Any], name: str = "") -> Claim:
     """From a ResourceClaim or ResourceClaimTemplate; `name` is what a pod calls it."""
-    kind, spec, metadata = manifest["kind"], as_map(manifest.get("spec")), as_map(manifest.get("metadata"))
+    kind, spec, metadata = manifest["kind"], mapping(manifest.get("spec")), mapping(manifest.get("metadata"))
     inner = spec.get("spec") if kind == "ResourceClaimTemplate" else spec
     claim = read_claim(inner, "", str(metadata.get("namespace") or ""), name or str(metadata.get("name") or ""))
     return claim if kind == "ResourceClaim" else replace(claim, kind=kind)
@@ -196,28 +197,28 @@ class PodClaim:
 
 def pod_claims(pod: Mapping[str, Any]) -> Iterator[PodClaim]:
     """Those that a pod's spec names."""
-    for entry in as_list(pod.get("resourceClaims")):
+    for entry in sequence(pod.get("resourceClaims")):
         for kind, key in zip(KINDS, ("resourceClaimName", "resourceClaimTemplateName"), strict=True):
-            if claim := as_map(entry).get(key):
-                yield PodClaim(str(as_map(entry).get("name", "")), kind, str(claim))
+            if claim := mapping(entry).get(key):
+                yield PodClaim(str(mapping(entry).get("name", "")), kind, str(claim))
 
 
 def selector_texts(holder: Mapping[str, Any]) -> tuple[str, ...]:
     """The CEL of an ask, or of a class's spec; "" for a selector without any."""
     return tuple(
-        str(as_map(as_map(entry).get("cel")).get("expression", "")) for entry in as_list(holder.get("selectors"))
+        str(mapping(mapping(entry).get("cel")).get("expression", "")) for entry in sequence(holder.get("selectors"))
     )
 
 
 def _request(entry: Mapping[str, Any], where: str) -> Request:
     name = str(entry.get("name", ""))
     if entry.get("exactly") is not None:
-        exactly = as_map(entry["exactly"])
+        exactly = mapping(entry["exactly"])
         asks = (_ask(name, exactly, f"{where}.exactly"),)
         return Request(name, asks, admin_access=exactly.get("adminAccess") is True, holder=where, raw=True)
     ranked = tuple(
-        _ask(f"{name}/{as_map(item).get('name', '')}", as_map(item), f"{where}.firstAvailable.{index}")
-        for index, item in enumerate(as_list(entry.get("firstAvailable")))
+        _ask(f"{name}/{mapping(item).get('name', '')}", mapping(item), f"{where}.firstAvailable.{index}")
+        for index, item in enumerate(sequence(entry.get("firstAvailable")))
     )
     return Request(name, ranked, ranked=True, holder=where, raw=True)
 
@@ -230,8 +231,8 @@ def _ask(reference: str, entry: Mapping[str, Any], where: str) -> Ask:
         count if isinstance(count, int) and not isinstance(count, bool) else 1,
         entry.get("allocationMode") == ALL,
         selector_texts(entry),
-        tuple(item for item in as_list(entry.get("tolerations")) if isinstance(item, Mapping)),
-        {str(key): str(value) for key, value in as_map(as_map(entry.get("capacity")).get("requests")).items()},
+        tuple(item for item in sequence(entry.get("tolerations")) if isinstance(item, Mapping)),
+        {str(key): str(value) for key, value in mapping(mapping(entry.get("capacity")).get("requests")).items()},
         where,
         "count" in entry,
         raw=True,
@@ -245,18 +246,10 @@ def _constraint(entry: Mapping[str, Any], where: str) -> Constraint:
 
 
 def _config(entry: Mapping[str, Any], where: str) -> Config:
-    opaque = as_map(entry.get("opaque"))
+    opaque = mapping(entry.get("opaque"))
     driver = str(opaque.get("driver", ""))
-    return Config(_texts(entry.get("requests")), driver, as_map(opaque.get("parameters")), where, raw=True)
+    return Config(_texts(entry.get("requests")), driver, mapping(opaque.get("parameters")), where, raw=True)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(item) for item in as_list(value))
-
-
-def as_map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def as_list(value: Any) -> list[Any] | tuple[Any, ...]:
-    return value if isinstance(value, list | tuple) else ()
+    return tuple(str(item) for item in sequence(value))

@@ -20,16 +20,14 @@ def document(road: Road, folder: Path) -> str:
         f"# {road.pool} to DRA, in four steps",
         "",
         f"Pool `{road.pool}` of stack `{road.stack}` is served by the device plugin. `{road.new_pool}` takes its "
-        "place, "
-        f"{road.new.vm_size}, served by DRA. Each step is one stack file here, ready to be copied over "
-        f"`{road.file}`; each "
-        "was planned against the one before: no errors, and no pool is replaced. Pods on other pools are not touched.",
+        f"place, {road.new.vm_size}, served by DRA. Each step is one stack file here, ready to be copied over "
+        f"`{road.file}`; each was planned against the one before: no errors, and no pool is replaced. Pods on other "
+        "pools are not touched.",
         "",
         *(f"- {note}" for note in road.notes),
         *([""] if road.notes else []),
-        "Between two steps: commit, look at `pulumi preview`, then `pulumi up`. Every step but the last can be taken "
-        "back "
-        "by copying the file before it.",
+        "Between two steps: commit, look at `pulumi preview`, then `pulumi up`. Every step but the last can be "
+        "taken back by copying the file before it.",
         "",
         *_section(road, add, folder),
         f"Wait until the devices of `{road.new_pool}` are there (class {_classes(road)}):",
@@ -85,19 +83,17 @@ def _workloads(road: Road, folder: Path) -> list[str]:
     if road.by_mapping:
         lines += [
             f"`nvidia.com/gpu` turns to DRA with this step (`gpu.legacyRequests: dra`, class {names.LEGACY_CLASS}): "
-            "new "
-            "pods that ask for it get a whole GPU of any DRA pool that they tolerate. Running pods stay where they "
-            "are.",
+            "new pods that ask for it get a whole GPU of any DRA pool that they tolerate. Running pods stay where "
+            "they are.",
             "",
         ]
     if not road.advice:
         lines += [
             "No manifests were given (`--workloads FILES`). Each workload that asks for what the device plugin "
-            "advertises "
-            f"({', '.join(road.before_resources)}) needs a claim of class {_classes(road)}"
+            f"advertises ({', '.join(road.before_resources)}) needs a claim of class {_classes(road)}"
             + (
-                ", or stays as it is where a whole GPU by `nvidia.com/gpu` is meant and `gpu.legacyRequests: dra` is "
-                "set."
+                ", or stays as it is where a whole GPU by `nvidia.com/gpu` is meant and `gpu.legacyRequests: dra` "
+                "is set."
                 if road.can_carry
                 else f"; on Kubernetes {road.version}, or with this sharing, no extended resource is carried over to "
                 "DRA."
@@ -143,14 +139,12 @@ def _last_words(road: Road) -> list[str]:
         when = "turned to DRA in step 2 already" if road.by_mapping else "turns to DRA with this step"
         return [
             f"`{road.pool}` was the last device-plugin pool: `nvidia.com/gpu` {when} (class {names.LEGACY_CLASS}). "
-            "From now on "
-            "a pod that asks for it gets a whole GPU of any DRA pool that it tolerates.",
+            "From now on a pod that asks for it gets a whole GPU of any DRA pool that it tolerates.",
             "",
         ]
     return [
         f"`{road.pool}` was the last device-plugin pool: nobody serves `nvidia.com/gpu` any more. Below Kubernetes "
-        "1.36 DRA "
-        "does not, and pods that ask for it stay Pending.",
+        "1.36 DRA does not, and pods that ask for it stay Pending.",
         "",
     ]
 

@@ -18,6 +18,7 @@ from aks_dra.migrate.budgets import at, gentle_strategy
 from aks_dra.model.plan import PlannedPool
 from aks_dra.settings import Settings
 from aks_dra.topics.tenants.policies import may_use
+from aks_dra.trees import mapping
 
 # Where the pod's spec is, and what a patch can reach.
 POD_PATHS = {
@@ -119,7 +120,7 @@ def _asks(spec: Mapping[str, Any], fleet: Fleet) -> Iterator[_Ask]:
         listed = spec.get(section)
         for container in listed if isinstance(listed, list) else ():
             resources = at(container, "resources")
-            limits, requests = (_map(at(container, "resources", part)) for part in ("limits", "requests"))
+            limits, requests = (mapping(at(container, "resources", part)) for part in ("limits", "requests"))
             for resource in sorted(name for name in {*limits, *requests} if isinstance(name, str)):
                 known = resource in names_of_pool or resource.startswith(("nvidia.com/mig-", "nvidia.com/gpu."))
                 count = _count(limits.get(resource, requests.get(resource)))
@@ -132,10 +133,6 @@ def _asks(spec: Mapping[str, Any], fleet: Fleet) -> Iterator[_Ask]:
                     yield _Ask(
                         section, name if isinstance(name, str) else "", resource, count, resource in requests, claims
                     )
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _count(value: object) -> int:
@@ -294,7 +291,9 @@ def _whole(manifest: Manifest, change: Mapping[str, Any], strategy: Mapping[str,
             container = next(item for item in spec[section] if item.get("name") == entry["name"])
             resources = container["resources"]
             for part in ("limits", "requests"):
-                kept = {k: v for k, v in _map(resources.get(part)).items() if k not in entry["resources"].get(part, {})}
+                kept = {
+                    k: v for k, v in mapping(resources.get(part)).items() if k not in entry["resources"].get(part, {})
+                }
                 resources.pop(part, None)
                 if kept:
                     resources[part] = kept

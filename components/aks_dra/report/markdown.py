@@ -30,10 +30,10 @@ def as_markdown(plan: Plan) -> str:
         parts += [f"**{INCOMPLETE}:** " + ", ".join(f"`{_cell(path)}`" for path in plan.incomplete), ""]
     if plan.findings:
         rows: list[tuple[str, ...]] = [
-            (f"{f.severity}{' (acknowledged)' if f.acknowledged else ''}", f.code, f.path, f.message, f.remedy)
+            (f"{f.severity}{' (acknowledged)' if f.acknowledged else ''}", f.code, f.path, f.value, f.message, f.remedy)
             for f in plan.findings
         ]
-        parts += _table("Findings", ("severity", "code", "where", "rule", "fix"), rows)
+        parts += _table("Findings", ("severity", "code", "where", "value", "finding", "fix"), rows)
     parts += _table("Pools", POOL_COLUMNS, pool_rows(plan))
     parts += _table("Device classes", CLASS_COLUMNS, class_rows(plan))
     parts += _table("Claims", CLAIM_COLUMNS, claim_rows(plan))

@@ -14,7 +14,6 @@ import pulumi
 
 from aks_dra.model.plan import PlannedCluster
 from aks_dra.resources.identity import parts_of
-from aks_dra.topics.cluster.inputs import log_agent
 
 # All that Container insights reads: logs of containers, events, inventory.
 STREAM = "Microsoft-ContainerInsights-Group-Default"
@@ -54,9 +53,9 @@ def with_workspace(inputs: Mapping[str, Any], workspace_id: pulumi.Output[str] |
     if workspace_id is None:
         return dict(inputs)
     addons = dict(inputs.get("addonProfiles") or {})
-    agent = log_agent("")
-    agent["config"] = {**agent["config"], "logAnalyticsWorkspaceResourceID": workspace_id}
-    return {**inputs, "addonProfiles": {**addons, "omsagent": agent}}
+    agent = addons.get("omsagent") or {}
+    config = {**agent.get("config", {}), "logAnalyticsWorkspaceResourceID": workspace_id}
+    return {**inputs, "addonProfiles": {**addons, "omsagent": {**agent, "config": config}}}
 
 
 def collect_logs(

@@ -63,7 +63,7 @@ class Part(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _register_in_order(self, releases: Mapping[str, PlannedRelease], objects: Mapping[str, PlannedObject]) -> None:
-        graph = {key: needed_by_release(self.plan, release) for key, release in releases.items()}
+        graph = {key: release.depends_on for key, release in releases.items()}
         graph |= {key: planned.after for key, planned in objects.items()}
         for key in TopologicalSorter(graph).static_order():
             if key in releases:
@@ -122,20 +122,3 @@ class Part(pulumi.ComponentResource):
     def _ask_first(self, opts: pulumi.ResourceOptions) -> None:
         if self._before_classes is not None:
             opts.hooks = pulumi.ResourceHookBinding(before_create=[self._before_classes])
-
-
-def needed_by_release(plan: Plan, release: PlannedRelease) -> tuple[str, ...]:
-    """Keys of what must be there before a release: what it names, and every ConfigMap that its values name."""
-    words = set(_texts(release.values))
-    config_maps = (o.key for o in plan.objects if o.kind == "ConfigMap" and o.manifest["metadata"]["name"] in words)
-    return tuple(dict.fromkeys((*release.depends_on, *config_maps)))
-
-
-def _texts(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for inner in value.values() for text in _texts(inner)]
-    if isinstance(value, Sequence):
-        return [text for inner in value for text in _texts(inner)]
-    return []

@@ -6,13 +6,14 @@ none. Each part brings the ConfigMaps that its values name, since its pods do no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pulumi
 
 from aks_dra.model.plan import Plan, PlannedObject, PlannedRelease
 from aks_dra.resources.args import Args, plan_of
-from aks_dra.resources.part import Part, needed_by_release
+from aks_dra.resources.part import Part
+from aks_dra.trees import nulls
 
 # Release names are fixed: Helm finds a release by its name, and another name is another installation.
 OPERATOR = "gpu-operator"
@@ -83,7 +84,7 @@ def releases_named(plan: Plan, prefix: str) -> tuple[PlannedRelease, ...]:
 
 def objects_before(plan: Plan, releases: tuple[PlannedRelease, ...], done: set[str]) -> tuple[PlannedObject, ...]:
     """The objects that these releases need and that nobody has registered yet."""
-    keys = {key for release in releases for key in needed_by_release(plan, release)} - done
+    keys = {key for release in releases for key in release.depends_on} - done
     return tuple(planned for planned in plan.objects if planned.key in keys)
 
 
@@ -93,19 +94,8 @@ def refuse_nulls(plan: Plan) -> None:
         f"  aks-dra:gpu.charts.{part.SETTING}.values.{path}"
         for part in PARTS
         for release in releases_named(plan, part.RELEASE)
-        for path in _nulls(release.values)
+        for path in nulls(release.values)
     ]
     if problems:
         head = "A chart's default cannot be taken away by null; write the value it shall have (nothing was registered):"
         raise pulumi.RunError("\n".join([head, *problems]))
-
-
-def _nulls(values: object, path: str = "") -> Iterator[str]:
-    if values is None:
-        yield path
-    elif isinstance(values, Mapping):
-        for key, inner in values.items():
-            yield from _nulls(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(values, list | tuple):
-        for index, inner in enumerate(values):
-            yield from _nulls(inner, f"{path}[{index}]")

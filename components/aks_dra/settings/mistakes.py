@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from aks_dra.findings.finding import Finding
+from aks_dra.findings.finding import Finding, shortened
 from aks_dra.settings.elsewhere import written_here
 from aks_dra.settings.shape import model_at, models_of, named_member, several, step
 from aks_dra.settings.stack import Settings
@@ -100,7 +100,7 @@ def _mistake(detail: ErrorDetails, texts: Mapping[str, str]) -> Mistake:
         if model and (here := written_here(model.__name__, name)):
             remedy = f"did you mean {here}?" if re.fullmatch(r"[\w.]+", here) else f"write {here}"
             meant = (*path[:-1], *re.match(r"[\w.]*", here)[0].rstrip(".").split("."))  # type: ignore[index]
-        finding = Finding("SET001", "error", shown, "there is no such setting", _short(given), remedy, SOURCE)
+        finding = Finding("SET001", "error", shown, "there is no such setting", shortened(str(given)), remedy, SOURCE)
         return Mistake(finding, tuple(path), meant)
     message = TEXTS.get(kind, detail["msg"].removeprefix("Value error, "))
     remedy = _in_shape(kind, given, target) or SHAPE
@@ -129,7 +129,7 @@ def _mistake(detail: ErrorDetails, texts: Mapping[str, str]) -> Mistake:
         remedy = "say more"
     elif kind == "missing":
         given, remedy = "", f"add {path[-1]}"
-    return Mistake(Finding("SET002", "error", shown, message, _short(given), remedy, SOURCE), tuple(path))
+    return Mistake(Finding("SET002", "error", shown, message, shortened(str(given)), remedy, SOURCE), tuple(path))
 
 
 def _truth(given: Any) -> str:
@@ -199,8 +199,3 @@ def shown_path(path: tuple[str | int, ...]) -> str:
     if parts and ":" not in parts[0]:
         parts[0] = f"{NAMESPACE}:{parts[0]}"
     return ".".join(parts)
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 80 else text[:77] + "..."

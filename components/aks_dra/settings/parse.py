@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from aks_dra.findings.finding import Finding, printable
+from aks_dra.findings.finding import Finding, printable, shortened
 from aks_dra.settings.mistakes import NAMESPACE, SOURCE, shown_path
 from aks_dra.settings.reading import Reading, read_settings
 from aks_dra.settings.shape import Path
@@ -87,7 +87,7 @@ def read_values(values: Mapping[str, Any]) -> Reading:
             given[key] = loads(value) if isinstance(value, str) and looks_like_object(value) else value
         except NotJson as reason:
             message, remedy = f"this text is not JSON: {reason}", "hand over the value itself"
-            shown = printable(value if len(value) <= 80 else value[:77] + "...")
+            shown = printable(shortened(value))
             findings.append(Finding("LOAD021", "error", shown_path((str(key),)), message, shown, remedy, SOURCE))
             unread.append((to_camel(str(key)),))
     return read_settings(given, {}, unread, findings)

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from aks_dra.findings.finding import shortened
 from aks_dra.stackfile.entries import Unknown
 
 MAX_DEPTH = 50
@@ -118,4 +119,4 @@ def _shown(value: Any) -> str:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:  # an integer of thousands of digits
         return "…"
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shortened(text)

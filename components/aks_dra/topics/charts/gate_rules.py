@@ -55,7 +55,7 @@ def known_gates(context: Context) -> Iterator[Finding]:
                 ", ".join(map(str, given)),
                 f"gates in the values of {chart} would pass by every check of them",
                 f"write them under {PATH}",
-                "aks-dra: planning/gates",
+                "aks-dra: context/gates",
             )
 
 

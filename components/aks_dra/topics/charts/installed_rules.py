@@ -28,18 +28,18 @@ PAIRS = (
 ORIGINS: Mapping[str, str] = {
     "config": "the device-plugin pools' sharing",
     "devicePlugin": "the pools' allocation (device-plugin pools are served by the chart nvidia-device-plugin)",
-    "driver.enabled": "gpu.driver: " + PAIRS,
+    "driver.enabled": PAIRS,
     "driver.version": "gpu.driverVersion",
     "featureGates": "gpu.featureGates and the pools' sharing",
     "gpuResourcesEnabledOverride": "a pool with allocation: dra, whose nodes run no device plugin",
     "mig.strategy": "the pools' sharing.strategy",
     "migManager": "the pools' sharing (mode: mig) and gpu.driver",
     "nfd.enabled": "gpu.existingNfd",
-    "nvidiaDriverRoot": "gpu.driver: " + PAIRS,
-    "operator.runtimeClass": "gpu.driver: " + PAIRS,
+    "nvidiaDriverRoot": PAIRS,
+    "operator.runtimeClass": PAIRS,
     "resourceApiVersion": "the Kubernetes versions that serve DRA",
     "resources.gpus.enabled": "a pool with allocation: dra, whose GPUs it publishes",
-    "toolkit.enabled": "gpu.driver: " + PAIRS,
+    "toolkit.enabled": PAIRS,
 }
 
 

@@ -21,13 +21,18 @@ from aks_dra.settings import ChartSettings, Settings
 from aks_dra.topics.charts.gpu_cluster import gpu_cluster_values
 from aks_dra.topics.charts.overrides import reconciled
 from aks_dra.topics.charts.stack_values import with_stack_settings
-from aks_dra.trees import merge_values
+from aks_dra.trees import merge_values, value_at
 
 CHART_GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CONTROL_PLANE_TOLERATIONS = (
     {"key": "node-role.kubernetes.io/control-plane", "operator": "Equal", "value": "", "effect": "NoSchedule"},
 )
 DRIVER_ROOT = {"operator": "/run/nvidia/driver", "aks": "/"}
+# Where the charts' values name a ConfigMap.
+CONFIG_MAPS = {
+    "gpu-operator": ("migManager.config.name", "devicePlugin.config.name"),
+    "nvidia-device-plugin": ("config.name",),
+}
 RUNTIME_CLASS = {"operator": "nvidia", "aks": "nvidia-container-runtime"}
 
 
@@ -247,4 +252,7 @@ def _release(
     location, version, repository = chart_location(facts, settings, chart, own)
     whole = with_stack_settings(facts, settings, chart, values)
     merged, _ = merge_values(*reconciled(chart, whole, own.values))
+    # Pods do not start without the ConfigMaps that the values name.
+    named = (value_at(merged, path) for path in CONFIG_MAPS.get(chart, ()))
+    after += tuple(names.CONFIG_MAP_KEYS[name] for name in named if name in names.CONFIG_MAP_KEYS)
     return PlannedRelease(name, name, namespace, location, version, repository, merged, own.timeout_seconds, after)

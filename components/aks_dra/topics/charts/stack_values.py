@@ -15,6 +15,7 @@ from aks_dra.facts import Facts
 from aks_dra.kube.taints import toleration
 from aks_dra.settings import Settings
 from aks_dra.topics.charts.values import chart_rules
+from aks_dra.trees import put_at, value_at
 
 OPERATOR = "gpu-operator"
 # Where the pods that run on GPU nodes get their tolerations from.
@@ -29,10 +30,10 @@ def with_stack_settings(facts: Facts, settings: Settings, chart: str, values: Ma
     """The package's values of one chart, and on top what the settings of the whole stack say."""
     whole: dict[str, Any] = deepcopy(dict(values))
     for path, value in _values(facts, settings, chart, whole):
-        _set(whole, path, value)
+        put_at(whole, path, value)
     for path in TOLERATIONS[chart]:
         for taint in settings.gpu.tolerations:
-            held = _at(whole, path)
+            held = value_at(whole, path)
             if isinstance(held, list) and (wanted := toleration(taint)) not in held:
                 held.append(wanted)
     return whole
@@ -59,24 +60,9 @@ def _values(facts: Facts, settings: Settings, chart: str, ours: Mapping[str, Any
             plain = chart == OPERATOR and not path.startswith("node-feature-discovery.")
             yield path, secrets if plain else [{"name": secret} for secret in secrets]
     if chart == OPERATOR:
-        if gpu.kernel_modules != "auto" and _at(ours, "driver.enabled"):
+        if gpu.kernel_modules != "auto" and value_at(ours, "driver.enabled"):
             yield "driver.kernelModuleType", gpu.kernel_modules
         yield "dcgmExporter.enabled", gpu.dcgm_exporter.enabled
         if gpu.dcgm_exporter.enabled:
             # On by default in the chart; without Prometheus Operator's definitions the exporter would never be ready.
             yield "dcgmExporter.serviceMonitor.enabled", gpu.dcgm_exporter.service_monitor
-
-
-def _at(values: Mapping[str, Any], path: str) -> Any:
-    found: Any = values
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
-
-
-def _set(values: dict[str, Any], path: str, value: Any) -> None:
-    *parents, last = path.split(".")
-    here = values
-    for key in parents:
-        here = here.setdefault(key, {})
-    here[last] = value

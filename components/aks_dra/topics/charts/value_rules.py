@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from aks_dra.context.context import Context
 from aks_dra.findings.build import finding
@@ -14,7 +13,7 @@ from aks_dra.topics.charts.installed_rules import origin, shown
 from aks_dra.topics.charts.overrides import reconciled
 from aks_dra.topics.charts.releases import package_values
 from aks_dra.topics.charts.values import check_values
-from aks_dra.trees import merge_values
+from aks_dra.trees import merge_values, nulls, value_at
 
 NUMBER = r"(0|[1-9][0-9]*)"
 EXACT = re.compile(rf"v?{NUMBER}\.{NUMBER}\.{NUMBER}([-+][0-9A-Za-z.+-]+)?", re.ASCII)
@@ -65,7 +64,7 @@ def known_faults(context: Context) -> Iterator[Finding]:
         version = own.version or context.facts.charts[chart].default_version
         installed = releases.get(context.facts.charts[chart].release, own.values)
         for fault in context.facts.faults_of(chart, version):
-            given = _at(installed, fault.setting)
+            given = value_at(installed, fault.setting)
             applies = str(given).lower() == fault.value.lower() if fault.value else given is None
             if fault.setting == "upgrade-from" or not applies or (fault.without_mig and not without_mig):
                 continue
@@ -76,18 +75,11 @@ def known_faults(context: Context) -> Iterator[Finding]:
             )
 
 
-def _at(values: Mapping[str, Any], dotted: str) -> Any:
-    found: Any = values
-    for key in dotted.split(".") if dotted else ():
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return None if found is values else found
-
-
 def values(context: Context) -> Iterator[Finding]:
     pools = list(context.plan.pools)
     for path, chart, own in _charts(context):
         table = {name: vars(row) for name, row in context.facts.chart_values(chart).items()}
-        for where in _nulls(own.values):
+        for where in nulls(own.values):
             yield finding(
                 "CHT010",
                 "error",
@@ -123,19 +115,8 @@ def values(context: Context) -> Iterator[Finding]:
                 f"the package sets {conflict.path} to {shown(conflict.ours)} from "
                 + (origin(conflict.path) or "the stack's settings"),
                 "remove it here and change the setting that it follows from",
-                "aks-dra: planning/releases",
+                "aks-dra: topics/charts/releases",
             )
-
-
-def _nulls(value: Any, path: str = "") -> Iterator[str]:
-    if value is None:
-        yield path
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _nulls(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list | tuple):
-        for index, inner in enumerate(value):
-            yield from _nulls(inner, f"{path}.{index}" if path else str(index))
 
 
 RULES = (sources_and_versions, known_faults, values)

@@ -12,13 +12,14 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aks_dra.kube.claims import ALL, Ask, Claim, Request, as_list, as_map
+from aks_dra.kube.claims import ALL, Ask, Claim, Request
 from aks_dra.kube.devices import GPU_DRIVER
 from aks_dra.model.classes import DeviceType
 from aks_dra.settings import ClaimSettings, Sharing
 from aks_dra.topics.claims.raw import raw_claim
 from aks_dra.topics.claims.written import written_claim
 from aks_dra.topics.classes.classes import sharing_config
+from aks_dra.trees import mapping, sequence
 
 TypeOf = Callable[[Ask], DeviceType]
 """What kind of device an ask is for."""
@@ -98,9 +99,9 @@ def _completed(claim: Claim) -> dict[str, Any]:
     """A raw claim with what the API server would fill in."""
     manifest = copy.deepcopy(dict(claim.manifest or {}))
     spec = manifest["spec"] if claim.kind == "ResourceClaim" else manifest["spec"]["spec"]
-    for request in as_list(as_map(as_map(spec).get("devices")).get("requests")):
-        held = as_map(request)
-        for asked in (held.get("exactly"), *as_list(held.get("firstAvailable"))):
+    for request in sequence(mapping(mapping(spec).get("devices")).get("requests")):
+        held = mapping(request)
+        for asked in (held.get("exactly"), *sequence(held.get("firstAvailable"))):
             if isinstance(asked, dict):
                 asked.setdefault("allocationMode", "ExactCount")
                 if asked["allocationMode"] == "ExactCount":

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from aks_dra.findings.finding import shortened
 from aks_dra.kube.claim_forms import (
     ANY,
     METADATA,
@@ -26,8 +27,9 @@ from aks_dra.kube.claim_forms import (
     right_value,
     without_nulls,
 )
-from aks_dra.kube.claims import KINDS, Claim, ClaimKind, as_list, as_map, read_claim
+from aks_dra.kube.claims import KINDS, Claim, ClaimKind, read_claim
 from aks_dra.settings import ClaimSettings
+from aks_dra.trees import mapping, sequence
 
 API = "resource.k8s.io/v1"
 
@@ -61,12 +63,12 @@ class _Reader:
         if whole:
             kind, metadata, raw, where = self._manifest(raw, where, kind, claim)
         self._check(raw, SPEC, where)
-        devices = as_map(raw.get("devices"))
+        devices = mapping(raw.get("devices"))
         if not devices.get("requests"):
             self._say(
                 "RAW005", where, "", "a claim has devices.requests", "write devices: {requests: [{name: gpu, …}]}"
             )
-        for index, entry in enumerate(as_list(devices.get("requests"))):
+        for index, entry in enumerate(sequence(devices.get("requests"))):
             if isinstance(entry, dict):
                 self._request(entry, f"{where}.devices.requests.{index}")
         for key, given in (("name", name), ("namespace", namespace)):
@@ -110,7 +112,7 @@ class _Reader:
                 self._say("RAW003", f"{where}.kind", str(given), rule, "remove shareAcross, the kind says it")
             kind = given
         self._check(raw, {"apiVersion": TEXT, "kind": TEXT, "metadata": METADATA, "spec": {"*": ANY}}, where)
-        spec = as_map(raw.get("spec"))
+        spec = mapping(raw.get("spec"))
         if kind == "ResourceClaimTemplate":
             if "devices" in spec and "spec" not in spec:
                 rule = "a template has its claim under spec.spec"
@@ -119,10 +121,10 @@ class _Reader:
                     rule = f"this is a ResourceClaimTemplate, since no kind says otherwise: {rule}"
                     remedy += ", or shareAcross: pods, which makes one ResourceClaim of it"
                 self._say("RAW005", f"{where}.spec", "devices", rule, remedy)
-                return kind, dict(as_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
+                return kind, dict(mapping(raw.get("metadata"))), dict(spec), f"{where}.spec"
             self._check(spec, {"spec": {"*": ANY}, "metadata": METADATA}, f"{where}.spec")
-            return kind, dict(as_map(raw.get("metadata"))), dict(as_map(spec.get("spec"))), f"{where}.spec.spec"
-        return kind, dict(as_map(raw.get("metadata"))), dict(spec), f"{where}.spec"
+            return kind, dict(mapping(raw.get("metadata"))), dict(mapping(spec.get("spec"))), f"{where}.spec.spec"
+        return kind, dict(mapping(raw.get("metadata"))), dict(spec), f"{where}.spec"
 
     def _request(self, entry: dict[str, Any], where: str) -> None:
         """What is wrong with a request as a whole; one of the old shape is turned into what it means."""
@@ -196,8 +198,7 @@ class _Reader:
             self._say("RAW005", where, value, f"{form} is needed", right_value(value, form))
 
     def _say(self, code: str, path: str, value: Any, message: str, remedy: str) -> None:
-        shown = str(value)
-        self.problems.append(RawProblem(code, path, shown if len(shown) <= 80 else shown[:77] + "...", message, remedy))
+        self.problems.append(RawProblem(code, path, shortened(str(value)), message, remedy))
 
 
 def flow(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aks_dra import names
 from aks_dra.context.context import Context
 from aks_dra.model.classes import CHART_CLASSES, COMPUTE_DOMAIN_CLASSES
+from aks_dra.trees import mapping
 
 
 def chart_values(context: Context) -> tuple[bool, bool]:
@@ -14,8 +15,8 @@ def chart_values(context: Context) -> tuple[bool, bool]:
         # GPUCluster makes the GPU classes too; without a DRA pool there is nothing that could.
         return any(pool.allocation == "dra" for pool in context.plan.pools), False
     given = context.settings.gpu.charts.dra_driver.values.get("resources")
-    resources = {**_map(released.values.get("resources")), **_map(given)}
-    return tuple(_map(resources.get(key)).get("enabled", True) is not False for key in ("gpus", "computeDomains"))  # type: ignore[return-value]
+    resources = {**mapping(released.values.get("resources")), **mapping(given)}
+    return tuple(mapping(resources.get(key)).get("enabled", True) is not False for key in ("gpus", "computeDomains"))  # type: ignore[return-value]
 
 
 def class_names(context: Context) -> set[str]:
@@ -38,7 +39,3 @@ def chart_class_remedy(context: Context, name: str) -> str:
     if not any(pool.allocation == "dra" for pool in context.plan.pools):
         return f"NVIDIA's DRA chart makes {name}: add a pool with allocation: dra"
     return f"NVIDIA's DRA chart makes {name} where {value} is true: set it under gpu.charts.draDriver.values"
-
-
-def _map(value: object) -> dict[str, object]:
-    return dict(value) if isinstance(value, dict) else {}

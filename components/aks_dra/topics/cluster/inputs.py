@@ -84,7 +84,7 @@ def _inputs(settings: Settings, name: str, version: str) -> dict[str, Any]:
     if api := api_server_profile(cluster.network, access.authorized_ip_ranges):
         inputs["apiServerAccessProfile"] = api
     if workspace := planned_workspace(settings, name):
-        inputs["addonProfiles"] = {"omsagent": log_agent(workspace.existing)}
+        inputs["addonProfiles"] = {"omsagent": _log_agent(workspace.existing)}
     return inputs
 
 
@@ -109,7 +109,7 @@ def planned_workspace(settings: Settings, name: str) -> PlannedWorkspace | None:
     return PlannedWorkspace(own, given.existing or "", given.retention_days or DEFAULT_RETENTION)
 
 
-def log_agent(workspace: str) -> dict[str, Any]:
+def _log_agent(workspace: str) -> dict[str, Any]:
     """The addon that sends container logs, by the cluster's identity: keys of a workspace are retired for it."""
     config = {"useAADAuth": "true"} | ({"logAnalyticsWorkspaceResourceID": workspace} if workspace else {})
     return {"enabled": True, "config": config}

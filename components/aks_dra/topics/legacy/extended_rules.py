@@ -89,7 +89,7 @@ def one_class_each(context: Context) -> Iterator[Finding]:
                 resource,
                 "one class of the package's own decides who serves nvidia.com/gpu",
                 "set gpu.legacyRequests, or give the name to a class under deviceClasses",
-                "aks-dra: planning/classes",
+                "aks-dra: topics/classes",
             )
         elif resource in seen:
             yield finding(
@@ -150,7 +150,7 @@ def either_kind_of_node(context: Context) -> Iterator[Finding]:
                 f"gpu.legacyRequests: devicePlugin keeps {resource} to the device-plugin pools, and class {name} would "
                 "take it to DRA",
                 "remove it, or set gpu.legacyRequests: dra",
-                "aks-dra: planning/classes",
+                "aks-dra: topics/classes",
             )
     if by_dra and serving and context.minor >= (1, 36):
         places.append(("aks-dra:gpu.legacyRequests", names.LEGACY_RESOURCE))
