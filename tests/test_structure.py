@@ -153,7 +153,7 @@ def test_a_folder_uses_only_public_names_of_another() -> None:
 
 def test_nothing_imports_pulumi_but_what_registers() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
+        f"{path.relative_to(ROOT)}: {name}"
         for module, path in MODULES.items()
         if folder(module) not in ("resources", "")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
