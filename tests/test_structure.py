@@ -11,10 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "components" / "aks_dra"
 

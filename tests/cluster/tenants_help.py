@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster.conftest import TestCluster
-from tests.unit.planning_help import planned
+from tests.stacks import planned
 
 CLAIM, TEMPLATE, POD = "resourceclaims", "resourceclaimtemplates", "pods"
 STACK = """

@@ -20,8 +20,6 @@ from tests.cluster.conftest import TestCluster
 from tests.engine import tiny_project
 from tests.tools.helm import render
 
-pytestmark = pytest.mark.cluster
-
 DRA, OPERATOR, PLUGIN = "dra-driver-nvidia-gpu", "gpu-operator", "nvidia-device-plugin"
 OVERRIDE = {"gpuResourcesEnabledOverride": True}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [

@@ -15,9 +15,7 @@ from aks_dra.model.plan import Plan
 from local import kubernetes
 from local.nodes.cluster import Cluster
 from tests.cluster.conftest import TestCluster
-from tests.unit.planning_help import planned
-
-pytestmark = pytest.mark.cluster
+from tests.stacks import planned
 
 API = "/apis/resource.k8s.io/v1"
 PLURAL = {"ResourceClaim": "resourceclaims", "ResourceClaimTemplate": "resourceclaimtemplates"}

@@ -19,8 +19,6 @@ from local.kubernetes.keeping import Secrets, is_free
 from local.nodes.cluster import Cluster
 from tests.cluster.conftest import TestCluster, make_node, make_pod
 
-pytestmark = pytest.mark.cluster
-
 ALL = dict.fromkeys(kubernetes.PARTS, "running")
 CONFIGMAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {"a": "1"}}
 

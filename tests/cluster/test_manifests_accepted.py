@@ -17,9 +17,8 @@ from aks_dra.plan import plan
 from aks_dra.settings.parse import settings_from_values
 from aks_dra.stack_plan import plan_file
 from tests.cluster.conftest import TestCluster
-from tests.unit.bulk_settings import valid
+from tests.plan.bulk_settings import valid
 
-pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).resolve().parents[2]
 STACKS = sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
 SAMPLE = 60

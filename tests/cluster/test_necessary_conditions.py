@@ -22,8 +22,6 @@ from aks_dra.simulate.run import answered, now
 from tests.cluster.bare import bare_cluster
 from tests.cluster.random_fleets import NAMESPACE, Example, example
 
-pytestmark = pytest.mark.cluster
-
 SEED = 20261130
 FLEETS = 500
 BATCH = 100

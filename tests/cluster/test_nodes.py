@@ -10,8 +10,6 @@ import pytest
 from tests.cluster import installed
 from tests.cluster.conftest import TestCluster, make_node, make_pod
 
-pytestmark = pytest.mark.cluster
-
 T4, H100, A100 = "Standard_NC4as_T4_v3", "Standard_ND96isr_H100_v5", "Standard_NC24ads_A100_v4"
 
 

@@ -12,8 +12,6 @@ from local.kubernetes.control_plane import daemons
 from tests.cluster import installed
 from tests.cluster.conftest import TestCluster, make_node
 
-pytestmark = pytest.mark.cluster
-
 
 @pytest.mark.parametrize("part", ["kube-apiserver", "nodes"])
 def test_slices_come_again_after_a_kill(cluster: TestCluster, part: str) -> None:

@@ -12,8 +12,6 @@ from tests.cluster.conftest import TestCluster, make_node
 from tests.cluster.sharing_help import WHOLE, claim_class, gpus, plugin, pod_of, profile, refused, running, says
 from tests.cluster.test_nodes import crd, definition  # noqa: F401  the kind of object that the operator reads
 
-pytestmark = pytest.mark.cluster
-
 T4, H100, A100 = "Standard_NC4as_T4_v3", "Standard_NC40ads_H100_v5", "Standard_NC24ads_A100_v4"
 EIGHT = "Standard_ND96isr_H100_v5"
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cluster.conftest import TestCluster, make_node, make_pod
 from tests.cluster.sharing_help import plugin, refused, running
-from tests.unit.planning_help import planned
-
-pytestmark = pytest.mark.cluster
+from tests.stacks import planned
 
 STACK = """
 aks-dra:gpu: {driver: aks}

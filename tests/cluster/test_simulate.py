@@ -8,14 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from aks_dra.simulate.cleaning import wait
 from aks_dra.simulate.cluster import RUN_LABEL, Cluster
 from tests.cluster.simulate_help import ROOT, T4, answers, marked, simulate, variables
-from tests.unit.planning_help import stack
-
-pytestmark = pytest.mark.cluster
+from tests.stacks import stack
 
 SIMULATED = Path(__file__).parent / "simulated"
 FLEET = """

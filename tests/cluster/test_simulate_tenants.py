@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from aks_dra.simulate.cluster import Cluster
 from tests.cluster.simulate_help import T4, answers, marked, simulate
-from tests.unit.planning_help import stack
-
-pytestmark = pytest.mark.cluster
+from tests.stacks import stack
 
 TENANTS = """
 aks-dra:pools:

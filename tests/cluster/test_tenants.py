@@ -11,8 +11,6 @@ from tests.cluster import installed
 from tests.cluster.conftest import TestCluster, make_node
 from tests.cluster.tenants_help import CLAIM, POD, TEMPLATE, Tenants, claim_of, exactly, pod_of, ranked, tenants_of
 
-pytestmark = pytest.mark.cluster
-
 
 @pytest.fixture
 def tenants(cluster: TestCluster, tmp_path: Path) -> Tenants:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.end_to_end.conftest import Stack
-
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 
 def test_second_up_changes_nothing(stack: Stack) -> None:

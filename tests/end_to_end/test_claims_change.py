@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.end_to_end.conftest import Stack
 from tests.end_to_end.variants import variants
-
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 # The stack file ends with the claims of ml.
 CLAIMS = """\

@@ -14,8 +14,6 @@ import pytest
 
 from tests.end_to_end.conftest import ROOT, Stack, eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
-
 OPERATOR = "gpu-operator"
 DEPLOY = "nvidia.com/gpu.deploy."
 WHOLE = {"a100": 2, "gputest": 1, "h100": 7, "t4": 2}

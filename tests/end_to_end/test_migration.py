@@ -20,8 +20,6 @@ from local.stack.engine import PROGRESS, Engine
 from local.stack.engine_env import programs
 from tests.end_to_end.conftest import ROOT, Stack, eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
-
 LABELS = {"app": "inference"}
 # Its budget allows none to be away, and its strategy would take all away at once.
 DEPLOYMENT = {

@@ -7,11 +7,7 @@ import random
 from collections import Counter, defaultdict
 from typing import Any
 
-import pytest
-
 from tests.end_to_end.conftest import Stack, eventually
-
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 PODS, ROUND, SEED = 500, 25, 20261130
 LEGACY = "nvidia.com/gpu"

@@ -26,8 +26,6 @@ from local.stack.engine_env import programs
 from tests.end_to_end.conftest import ROOT, Stack
 from tests.tools.record_state import CHARTS, STACKS
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
-
 RELEASE = "0.1.0"
 RECORDINGS = sorted((ROOT / "tests" / "data" / "states").glob("*.json.gz"))
 RENAMED = """

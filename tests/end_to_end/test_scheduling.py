@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
 import yaml
 
 from tests.end_to_end.conftest import ROOT, Stack, eventually
-
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 
 
 def test_what_is_published(stack: Stack) -> None:

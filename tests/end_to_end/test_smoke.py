@@ -12,8 +12,6 @@ import pytest
 from tests.end_to_end.conftest import Stack, eventually
 from tests.end_to_end.variants import Variant, changes, variants
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
-
 LIMIT = 8
 
 

@@ -13,8 +13,6 @@ import pytest
 from tests.end_to_end.conftest import Stack, eventually
 from tests.end_to_end.variants import Variant, changes, variants
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
-
 TENANTS = """\
   aks-dra:namespaces:
     ml: {allow: [a100-80gb, t4, h100-nvl-1g.12gb, gpu-20gi], quota: {gpu-20gi: 1}}

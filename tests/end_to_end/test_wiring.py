@@ -10,8 +10,6 @@ import pytest
 
 from tests.end_to_end.conftest import Stack, eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
-
 NAMESPACE = "dra-driver-nvidia-gpu"
 PLUGIN = "dra-driver-nvidia-gpu-kubelet-plugin"
 WHOLE = {"a100": 2, "gputest": 1, "h100": 7, "t4": 2}

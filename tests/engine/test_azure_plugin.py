@@ -15,8 +15,6 @@ from local.azure import arm
 from local.azure.store import Store
 from tests.engine.tiny_project import ZERO, Tiny, make
 
-pytestmark = pytest.mark.engine
-
 PROGRAM = """
 import pulumi
 from pulumi_azure_native import authorization, managedidentity, resources

@@ -18,7 +18,7 @@ from local.azure.store import Store
 from local.tools.build import TOOLS, build
 from tests.engine.tiny_project import ZERO, Tiny, make
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster  # it starts a control plane
 CHECKOUT = Path(__file__).resolve().parents[2]
 NET = f"/subscriptions/{ZERO}/resourceGroups/rg-net/providers"
 SUBNET = f"{NET}/Microsoft.Network/virtualNetworks/hub/subnets/aks"

@@ -11,8 +11,6 @@ import pytest
 
 from tests.engine.tiny_project import Tiny, make
 
-pytestmark = pytest.mark.engine
-
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Tiny:

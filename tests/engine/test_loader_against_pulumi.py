@@ -21,8 +21,6 @@ from aks_dra.stackfile.loader import Loaded, load_config_values, load_stack_file
 from local.engine.launchers import write_launchers
 from local.tools.build import TOOLS, build
 
-pytestmark = pytest.mark.engine
-
 PROJECT = "name: aks-dra\nruntime: python\nstackConfigDir: stacks\n"
 
 TRAPS = {

@@ -26,7 +26,7 @@ import pytest
 from local.stack import engine_env, parts, processes
 from local.stack.cluster import Cluster
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster  # it starts a control plane
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SEED = 20_261_130

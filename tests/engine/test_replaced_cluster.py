@@ -22,9 +22,8 @@ from local.charts.pack import pack
 from local.stack.cluster import Cluster
 from local.tools.build import TOOLS, build
 from tests.engine.tiny_project import ZERO, Tiny, make
-from tests.unit.azure_cloud import CLUSTER, GROUP
+from tests.local.azure.cloud import CLUSTER, GROUP
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 CHECKOUT = Path(__file__).resolve().parents[2]
 UP = ("up", "--yes", "--skip-preview", "--stack", "dev")
 PREVIEW = ("preview", "--refresh", "--expect-no-changes", "--stack", "dev")

@@ -13,7 +13,6 @@ from local.azure.store import Record, Store
 from local.tools.build import TOOLS, build
 from tests.engine.tiny_project import ZERO, Tiny, make
 
-pytestmark = [pytest.mark.engine, pytest.mark.cluster]
 CHECKOUT = Path(__file__).resolve().parents[2]
 COMMON = '"access": {"localAccounts": True}, "protect": False, "systemPool": {"nodes": {"count": 1}}'
 FIRST = f"""

@@ -20,11 +20,9 @@ from aks_dra.stack_plan import plan_file
 from local.charts import schema
 from local.charts.pack import CHARTS, pack
 from local.stack.engine import NVIDIA_CHARTS
+from tests.oracle.test_charts_refused import REFUSALS
+from tests.stacks import stack
 from tests.tools.helm import Rendered, render
-from tests.unit.planning_help import stack
-from tests.unit.test_charts_refused import REFUSALS
-
-pytestmark = pytest.mark.nvidia_charts
 
 ROOT = Path(__file__).resolve().parents[2]
 T4, A100, H100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"

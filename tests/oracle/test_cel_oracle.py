@@ -18,9 +18,7 @@ from aks_dra.facts import load_facts
 from aks_dra.kube.devices import Device, Version
 from aks_dra.topics.classes.intents import selectors
 from tests.oracle import sentences, table
-from tests.unit.device_kinds import known_device, whole_table
-
-pytestmark = pytest.mark.oracle
+from tests.topics.devices.kinds import known_device, whole_table
 
 TOO_EXPENSIVE = "too expensive"
 ACROSS_NUMBERS = "comparison of numbers of two types"

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.unit.planning_help import planned
-from tests.unit.reported import DRA, OPERATOR, cluster, errors, findings, only, release, values, warnings
+from tests.reported import DRA, OPERATOR, cluster, errors, findings, only, release, values, warnings
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 LEGACY = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, allocation: devicePlugin}}\n"
 FACTS = load_facts()

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.unit.planning_help import planned
-from tests.unit.reported import (
+from tests.reported import (
     DRA,
     OPERATOR,
     PLUGIN,
@@ -22,8 +21,8 @@ from tests.unit.reported import (
     values,
     warnings,
 )
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 T4, A100, H100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
 POOL = f"aks-dra:pools: {{t4: {{vmSize: {T4}}}}}\n"
 

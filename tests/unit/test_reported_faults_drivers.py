@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.unit.planning_help import planned
-from tests.unit.reported import DRA, OPERATOR, PLUGIN, PLUGIN_AKS, errors, only, pool, values, warnings
+from tests.reported import DRA, OPERATOR, PLUGIN, PLUGIN_AKS, errors, only, pool, values, warnings
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 OPERATOR_VALUES, DRA_VALUES = "aks-dra:gpu.charts.operator.values", "aks-dra:gpu.charts.draDriver.values"
 

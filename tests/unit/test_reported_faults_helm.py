@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.planning_help import planned
-from tests.unit.reported import DRA, OPERATOR, errors, only, release, values
+from tests.reported import DRA, OPERATOR, errors, only, release, values
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 DRA_VALUES = "aks-dra:gpu.charts.draDriver.values"
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.reported import cluster, errors, findings, only, warnings
+from tests.reported import cluster, errors, findings, only, warnings
 
-pytestmark = pytest.mark.unit
 A100 = "Standard_NC24ads_A100_v4"
 MIG = "aks-dra:pools.p.labels.nvidia.com/mig.config"
 H100_MIG = "h: {vmSize: Standard_NC40ads_H100_v5, sharing: {mode: mig, layout: all-1g.12gb}}"

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.unit.reported import OPERATOR as OPERATOR_CHART
-from tests.unit.reported import errors, findings, only, release, warnings
+from tests.reported import OPERATOR as OPERATOR_CHART
+from tests.reported import errors, findings, only, release, warnings
 
-pytestmark = pytest.mark.unit
 OPERATOR, DRA = "aks-dra:gpu.charts.operator.values", "aks-dra:gpu.charts.draDriver.values"
 PLUGIN = "aks-dra:gpu.charts.devicePlugin.values"
 T4 = "{vmSize: Standard_NC4as_T4_v3}"

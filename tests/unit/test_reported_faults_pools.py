@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.unit.planning_help import planned
-from tests.unit.reported import cluster, errors, findings, only, pool, warnings
+from tests.reported import cluster, errors, findings, only, pool, warnings
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3"
 LABELS = "aks-dra:pools.t4.labels"
 

@@ -12,11 +12,10 @@ import pytest
 from aks_dra.resources import DraCluster, DraClusterArgs
 from aks_dra.stack_plan import plan_loaded
 from aks_dra.stackfile.loader import load_config_values
-from tests.unit.planning_help import planned
-from tests.unit.reported import errors, findings, only
-from tests.unit.resources_stand_in import Azure, Engine, failing, kubelogin, run  # noqa: F401
+from tests.reported import errors, findings, only
+from tests.resources.stand_in import Azure, Engine, failing, kubelogin, run  # noqa: F401
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 T4 = "Standard_NC4as_T4_v3"
 ACCESS = {"access": {"azureRbac": True}, "location": "swedencentral"}
 

@@ -21,11 +21,10 @@ from aks_dra.report.tables import changed, class_rows, created
 from aks_dra.report.text import print_plan
 from aks_dra.resources.dra_cluster import DraCluster
 from aks_dra.stack_plan import plan_file
-from tests.unit.planning_help import planned
-from tests.unit.reported import cluster, only
-from tests.unit.resources_stand_in import kubelogin, run  # noqa: F401
+from tests.reported import cluster, only
+from tests.resources.stand_in import kubelogin, run  # noqa: F401
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 ROOT = Path(__file__).resolve().parents[2]
 T4 = "Standard_NC4as_T4_v3"
 PLUGIN = f"aks-dra:pools: {{d: {{vmSize: {T4}}}, p: {{vmSize: {T4}, allocation: devicePlugin}}}}\n"

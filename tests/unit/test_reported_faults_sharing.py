@@ -10,10 +10,9 @@ import pytest
 
 from aks_dra.facts import load_facts
 from aks_dra.model.plan import Plan
-from tests.unit.planning_help import planned
-from tests.unit.reported import DRA, OPERATOR, PLUGIN, errors, findings, only, pool, values
+from tests.reported import DRA, OPERATOR, PLUGIN, errors, findings, only, pool, values
+from tests.stacks import planned
 
-pytestmark = pytest.mark.unit
 FACTS = load_facts()
 T4 = "Standard_NC4as_T4_v3"
 A100, A100X2 = "Standard_NC24ads_A100_v4", "Standard_NC48ads_A100_v4"

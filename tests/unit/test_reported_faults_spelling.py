@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.reported import errors, findings, only
+from tests.reported import errors, findings, only
 
-pytestmark = pytest.mark.unit
 POOL = "aks-dra:pools: {p: {vmSize: Standard_NC24ads_A100_v4, %s}}\n"
 HERE = "aks-dra:pools.p"
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.planning_help import found, planned
-from tests.unit.reported import OPERATOR, cluster, errors, findings, only, release, warnings
+from tests.reported import OPERATOR, cluster, errors, findings, only, release, warnings
+from tests.stacks import found, planned
 
-pytestmark = pytest.mark.unit
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3%s}}\n"
 T4_SIZE = "Standard_NC4as_T4_v3"
 POOL_VERSION = "aks-dra:pools.t4.kubernetesVersion"
