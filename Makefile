@@ -64,8 +64,8 @@ lint: venv
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-# Two processes: the long ones, which wait much, come first in the order of the folders and keep it.
-IN_PARALLEL := --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+# Two processes; tests/conftest.py says what runs in one of them, and in which order.
+IN_PARALLEL := --numprocesses 2
 
 # pytest comes last, so that its own summary is the last thing printed.
 test: venv lint tools

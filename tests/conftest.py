@@ -8,10 +8,9 @@ Hypothesis draws the same examples in every run of `make test`; the nightly run 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("new", deadline=None)
@@ -27,33 +26,44 @@ TIERS = {
     "engine": ("engine",),
     "nvidia_charts": ("nvidia_charts",),
     "oracle": ("oracle",),
+    "simulation": ("cluster",),
 }
 """The markers of a folder's tests. A file with `pytestmark` needs more than its folder says."""
 
 SHARED = {
-    "running_stack": "the local stack",
-    "control_plane": "the control plane with simulated nodes",
-    "bare": "the control plane without nodes",
+    "end_to_end": "the local stack, brought up once",
+    "cluster": "the control plane with simulated nodes",
+    "simulation": "the control plane without nodes, as `make simulate` has one",
 }
-"""Fixtures of a whole session: tests that ask for one share it, so they run in one process. The two longest come first,
-one for each process of `make test`; every other file is a group of its own and fills the gaps behind them.
+"""Folders whose tests share what a fixture of their conftest starts for the whole session: each is one group, which
+runs in one process. The longest come first, so that each process of `make test` begins with one of them. Every other
+file is a group of its own and fills the gaps behind them; one that needs a stack or a control plane has its own.
 """
 
 
-# First, because the worker of pytest-xdist reads the groups in this hook as well, and reads none that come later.
-@pytest.hookimpl(tryfirst=True)
+def group(nodeid: str) -> str:
+    folder, _, rest = nodeid.split("::")[0].removeprefix("tests/").partition("/")
+    return folder if folder in SHARED else f"{folder}/{rest}"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks each test with its tier, and puts the tests that share first."""
+    order = list(SHARED)
     for item in items:
-        path = item.path.relative_to(Path(__file__).parent)
-        for tier in TIERS.get(path.parts[0], ("unit",)):
+        for tier in TIERS.get(group(item.nodeid).partition("/")[0], ("unit",)):
             item.add_marker(tier)
-        item.add_marker(pytest.mark.xdist_group(_shared(item) or str(path.with_suffix(""))))
-    order = list(SHARED.values())
-    items.sort(key=lambda item: order.index(shared) if (shared := _shared(item)) else len(order))
+    items.sort(key=lambda item: order.index(name) if (name := group(item.nodeid)) in SHARED else len(order))
 
 
-def _shared(item: pytest.Item) -> str:
-    """What the test shares with others, or nothing."""
-    asked = [name for fixture, name in SHARED.items() if fixture in getattr(item, "fixturenames", ())]
-    assert len(asked) < 2, f"{item.nodeid} would need {' and '.join(asked)} in one process; split it"
-    return asked[0] if asked else ""
+class Groups(LoadScopeScheduling):
+    """Hands out whole groups, in the order of the tests. (The marks of `--dist loadgroup` do not reach pytest-xdist 3.8
+    with pytest 9.2: it writes them into the ids of tests, which pytest no longer lets it change.)
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config) -> LoadScopeScheduling:
+    config.option.loadscopereorder = False
+    return Groups(config)

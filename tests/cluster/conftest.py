@@ -19,10 +19,8 @@ from typing import Any, TypeVar
 import pytest
 from kubernetes.client.exceptions import ApiException
 
-from aks_dra.simulate import cluster as simulated
 from local import kubernetes, nodes
 from local.nodes.cluster import MANAGER, Cluster
-from tests.cluster.bare import bare_cluster
 
 T = TypeVar("T")
 WAIT_SECONDS = 30.0
@@ -158,13 +156,6 @@ def end(root: Path) -> None:
     nodes.stop(root)
     kubernetes.stop(root)
     shutil.rmtree(root, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def bare() -> Iterator[tuple[Path, simulated.Cluster]]:
-    """A control plane without nodes, as `make simulate` has one: its kubeconfig, and a connection by it."""
-    with bare_cluster() as found:
-        yield found
 
 
 NUMBERS = itertools.count(1)

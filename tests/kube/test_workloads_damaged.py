@@ -35,7 +35,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def whole() -> list[dict[str, Any]]:
-    file = Path(__file__).parents[1] / "cluster" / "simulated" / "workload.yaml"
+    file = Path(__file__).parents[1] / "simulation" / "simulated" / "workload.yaml"
     return [manifest.content for manifest in read_text(file.read_text(), "w.yaml")]
 
 

@@ -19,8 +19,8 @@ from aks_dra.simulate.cleaning import clean, wait
 from aks_dra.simulate.cluster import RUN_LABEL, Cluster
 from aks_dra.simulate.fleet import gpu_node_pool, node_manifest, node_names, slice_manifests
 from aks_dra.simulate.run import answered, now
-from tests.cluster.bare import bare_cluster
-from tests.cluster.random_fleets import NAMESPACE, Example, example
+from tests.simulation.bare import bare_cluster
+from tests.simulation.random_fleets import NAMESPACE, Example, example
 
 SEED = 20261130
 FLEETS = 500

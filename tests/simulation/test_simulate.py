@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aks_dra.simulate.cleaning import wait
 from aks_dra.simulate.cluster import RUN_LABEL, Cluster
-from tests.cluster.simulate_help import ROOT, T4, answers, marked, simulate, variables
+from tests.simulation.answers import ROOT, T4, answers, marked, simulate, variables
 from tests.stacks import stack
 
 SIMULATED = Path(__file__).parent / "simulated"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from aks_dra.simulate.cluster import Cluster
-from tests.cluster.simulate_help import T4, answers, marked, simulate
+from tests.simulation.answers import T4, answers, marked, simulate
 from tests.stacks import stack
 
 TENANTS = """
