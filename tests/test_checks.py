@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stacks import found
+from tests.stacks import check
 
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3"
 
@@ -263,7 +263,7 @@ CASES = [
 
 @pytest.mark.parametrize(("body", "code", "path", "remedy"), CASES, ids=[f"{c[1]}-{n}" for n, c in enumerate(CASES)])
 def test_finding(tmp_path: Path, body: str, code: str, path: str, remedy: str) -> None:
-    findings = found(tmp_path, body)
+    findings = check(tmp_path, body)
     matching = [finding for finding in findings if (finding.code, finding.path) == (code, path)]
     assert matching, findings
     assert remedy in matching[0].remedy
@@ -284,4 +284,4 @@ def test_finding(tmp_path: Path, body: str, code: str, path: str, remedy: str) -
     ],
 )
 def test_accepted(tmp_path: Path, body: str) -> None:
-    assert [f for f in found(tmp_path, body) if f.severity == "error"] == []
+    assert [f for f in check(tmp_path, body) if f.severity == "error"] == []

@@ -81,7 +81,7 @@ def pod_of(resource: str, where: str = "containers") -> dict[str, Any]:
 
 def tenants_of(cluster: TestCluster, tmp_path: Path) -> Tenants:
     """Classes, namespaces, quotas and policies as planned; the bindings look at this test's namespaces alone."""
-    plan = planned(tmp_path, STACK.format(name=cluster.namespace), access=False)
+    plan = planned(tmp_path, STACK.format(name=cluster.namespace))
     found = Tenants(cluster)
     for entry in plan.namespaces:
         if entry.manifest["metadata"]["name"].startswith(cluster.namespace):

@@ -234,17 +234,17 @@ DROPPED = [
 def test_what_1_35_drops_in_silence_is_an_error_of_ours(tmp_path: Path, older: Cluster) -> None:
     cluster = 'aks-dra:cluster: {kubernetesVersion: "1.35", access: {azureRbac: true}}'
     for claim, code, field in DROPPED:
-        plan = planned(tmp_path, f"{cluster}{POOLS}aks-dra:claims: {{ml: {{c: {claim}}}}}", access=False)
+        plan = planned(tmp_path, f"{cluster}{POOLS}aks-dra:claims: {{ml: {{c: {claim}}}}}")
         assert [finding.code for finding in plan.errors] == [code]
         [manifest] = manifests(plan, tuple(PLURAL))
         stored = post(older, manifest, "default")["spec"]["spec"]["devices"]["requests"][0]["exactly"]
         assert field not in stored
-    plan = planned(tmp_path, cluster + POOLS + CLASSES, access=False)
+    plan = planned(tmp_path, cluster + POOLS + CLASSES)
     assert {finding.code for finding in plan.errors} == {"ALL003"}
     [manifest] = [m for m in manifests(plan, ("DeviceClass",)) if m["metadata"]["name"] == "any"]
     assert "extendedResourceName" not in post(older, manifest, "")["spec"]
     distinct = "{deviceClass: mig.nvidia.com, constraints: [{distinctAttribute: gpu.nvidia.com/uuid}]}"
-    plan = planned(tmp_path, f"{cluster}{POOLS}aks-dra:claims: {{ml: {{c: {distinct}}}}}", access=False)
+    plan = planned(tmp_path, f"{cluster}{POOLS}aks-dra:claims: {{ml: {{c: {distinct}}}}}")
     assert [finding.code for finding in plan.errors] == ["CON004"]
     assert refusal(older, manifests(plan, tuple(PLURAL))[0], "default").startswith("422")
 
@@ -252,7 +252,7 @@ def test_what_1_35_drops_in_silence_is_an_error_of_ours(tmp_path: Path, older: C
 def test_ranked_claims_of_1_35_are_stored_as_sent(tmp_path: Path, older: Cluster) -> None:
     cluster = 'aks-dra:cluster: {kubernetesVersion: "1.35", access: {azureRbac: true}}'
     claim = "{firstAvailable: [{deviceClass: a100-80gb, count: 2}, {deviceClass: t4}], sharing: {mode: mps}}"
-    plan = planned(tmp_path, f"{cluster}{POOLS}aks-dra:claims: {{ml: {{c: {claim}}}}}", access=False)
+    plan = planned(tmp_path, f"{cluster}{POOLS}aks-dra:claims: {{ml: {{c: {claim}}}}}")
     assert plan.errors == ()
     [manifest] = manifests(plan, tuple(PLURAL))
     assert claim_spec(post(older, manifest, "default")) == claim_spec(manifest)

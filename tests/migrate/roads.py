@@ -35,5 +35,5 @@ spec:
 
 
 def made(folder: Path, body: str, workloads: str = "", **options: Any) -> Road:
-    file = stack(folder, body, access="aks-dra:cluster" not in body)
+    file = stack(folder, body)
     return road(file, options.pop("pool", "old"), manifests=read_text(workloads, "w.yaml"), **options)

@@ -127,7 +127,7 @@ def test_what_has_no_road_is_refused_with_the_reason(
 
 
 def test_the_command_writes_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stack(tmp_path, POOLS % ("1.36", T4, ", sharing: {mode: timeSlicing, replicas: 4}"), access=False)
+    stack(tmp_path, POOLS % ("1.36", T4, ", sharing: {mode: timeSlicing, replicas: 4}"))
     (tmp_path / "w.yaml").write_text(DEPLOYMENT.replace("RESOURCE", "nvidia.com/gpu"))
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke(app, ["migrate", "test", "--pool", "old", "--workloads", "w.yaml"])
@@ -167,7 +167,7 @@ def test_the_command_writes_the_folder(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_command_refuses_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], text: str
 ) -> None:
-    stack(tmp_path, POOLS % ("1.36", T4, ""), access=False)
+    stack(tmp_path, POOLS % ("1.36", T4, ""))
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke(app, ["migrate", *arguments])
     assert run.exit_code == 1

@@ -25,7 +25,7 @@ from aks_dra.report.findings import github_lines
 from aks_dra.settings.parse import settings_from_values
 from aks_dra.stack_plan import plan_file
 from tests.plan.bulk_settings import Tree, as_yaml, broken, junk, valid
-from tests.stacks import stack
+from tests.stacks import stack, write
 
 CHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 short = settings(max_examples=500, deadline=None, suppress_health_check=CHECKED)
@@ -45,10 +45,7 @@ def from_values(tree: Any, today: str) -> tuple[Plan | None, tuple[Finding, ...]
 
 
 def from_file(folder: Path, raw: bytes, today: str) -> tuple[Plan | None, tuple[Finding, ...]]:
-    (folder / "Pulumi.yaml").write_text("name: gpus\nruntime: python\n")
-    file = folder / "Pulumi.dev.yaml"
-    file.write_bytes(raw)
-    return plan_file(file, today)
+    return plan_file(write(folder, raw), today)
 
 
 def check_findings(found: tuple[Finding, ...]) -> None:

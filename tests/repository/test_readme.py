@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from aks_dra.cli import app
 from tests.resources.stand_in import kubelogin, run  # noqa: F401  a fixture for every test here
+from tests.stacks import write
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -21,17 +22,9 @@ def blocks(language: str) -> list[str]:
     return [text for name, text in fenced if name == language]
 
 
-def project(folder: Path, text: str) -> Path:
-    (folder / "stacks").mkdir()
-    (folder / "Pulumi.yaml").write_text("name: aks-dra\nruntime: python\nstackConfigDir: stacks\n")
-    file = folder / "stacks" / "Pulumi.dev.yaml"
-    file.write_text(text)
-    return file
-
-
 def test_its_stack_file_has_no_findings(tmp_path: Path) -> None:
     (text,) = blocks("yaml")
-    run = CliRunner().invoke(app, ["check", str(project(tmp_path, text)), "--fail-on", "warning"])
+    run = CliRunner().invoke(app, ["check", str(write(tmp_path, text, stack="dev")), "--fail-on", "warning"])
     assert run.exit_code == 0, run.output
     assert "no findings" in run.output
 
@@ -41,7 +34,7 @@ def test_its_finding_is_printed_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     pool = re.search(r"6 \| +(a100: .*)", shown)
     assert pool is not None
     head = "config:\n  azure-native:location: swedencentral\n  aks-dra:cluster:\n    access: {azureRbac: true}\n"
-    project(tmp_path, f"{head}  aks-dra:pools:\n    {pool[1]}\n")
+    write(tmp_path, f"{head}  aks-dra:pools:\n    {pool[1]}\n", stack="dev")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     run = CliRunner().invoke(app, ["check", "stacks/Pulumi.dev.yaml"])

@@ -221,6 +221,6 @@ def test_capacity_that_no_device_has(tmp_path: Path, fleet: str, capacity: str, 
     asked = CLAIMED.format(f"deviceClassName: t4, capacity: {{requests: {capacity}}}")
     file = tmp_path / "w.yaml"
     file.write_text(asked)
-    plan = planned(tmp_path, fleet, access="aks-dra:cluster" not in fleet)
+    plan = planned(tmp_path, fleet)
     (found,) = without_cluster(plan, read_workloads([file]), "told so").pods
     assert (found.status, [item.text for item in found.reasons]) == (status, said)

@@ -1,4 +1,4 @@
-"""A stack file in a project of its own, for the loader's tests."""
+"""What the loader makes of a stack file, for its tests."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aks_dra.stackfile.loader import Loaded, load_stack_file
-
-PROJECT = "name: aks-dra\nruntime: python\nstackConfigDir: stacks\n"
+from tests.stacks import PROJECT, write
 
 Load = Callable[..., Loaded]
 
@@ -16,14 +15,8 @@ Load = Callable[..., Loaded]
 def loader_in(folder: Path) -> Load:
     """Writes a stack file, and others by name, into a project in `folder`; loads the stack file."""
 
-    def run(text: str | bytes, project: str = PROJECT, **others: str) -> Loaded:
-        (folder / "Pulumi.yaml").write_text(project)
-        (folder / "stacks").mkdir(exist_ok=True)
-        for name, content in others.items():
-            (folder / "stacks" / f"{name}.yaml").write_text(content)
-        file = folder / "stacks" / "Pulumi.dev.yaml"
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return load_stack_file(file)
+    def run(content: str | bytes, project: str = PROJECT, **others: str) -> Loaded:
+        return load_stack_file(write(folder, content, project=project, stack="dev", **others))
 
     return run
 

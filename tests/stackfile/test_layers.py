@@ -10,7 +10,8 @@ import pytest
 
 from aks_dra.stackfile.entries import UNKNOWN
 from aks_dra.stackfile.loader import Loaded, load_config_values, load_stack_file
-from tests.stackfile.loading import EXAMPLE, PROJECT, Load, codes, loader_in, value
+from tests.stackfile.loading import EXAMPLE, Load, codes, loader_in, value
+from tests.stacks import PROJECT
 
 
 @pytest.fixture

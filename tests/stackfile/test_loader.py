@@ -13,7 +13,8 @@ from aks_dra.stackfile import jsontext, source, yaml12
 from aks_dra.stackfile.entries import UNKNOWN
 from aks_dra.stackfile.loader import load_config_values, load_stack_file
 from aks_dra.stackfile.source import file_lines
-from tests.stackfile.loading import EXAMPLE, PROJECT, Load, codes, loader_in, value
+from tests.stackfile.loading import EXAMPLE, Load, codes, loader_in, value
+from tests.stacks import write
 
 
 @pytest.fixture
@@ -217,9 +218,7 @@ def test_every_float_of_go_is_written_as_go_writes_it() -> None:
 
 
 def same_twice(folder: Path, raw: bytes) -> None:
-    (folder / "Pulumi.yaml").write_text(PROJECT.replace("stackConfigDir: stacks\n", ""))
-    file = folder / "Pulumi.dev.yaml"
-    file.write_bytes(raw)
+    file = write(folder, raw)
     first, second = load_stack_file(file), load_stack_file(file)
     assert first == second
     assert repr(first) == repr(second)

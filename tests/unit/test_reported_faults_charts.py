@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.reported import DRA, OPERATOR, cluster, errors, findings, only, release, values, warnings
-from tests.stacks import planned
+from tests.stacks import DRA, OPERATOR, check, cluster, errors, only, planned, release, values, warnings
 
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 LEGACY = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, allocation: devicePlugin}}\n"
@@ -57,13 +56,13 @@ def test_below_1_36_dra_cannot_serve_pods_that_ask_for_nvidia_com_gpu(tmp_path: 
     asked = cluster(version) + POOL + "aks-dra:gpu: {legacyRequests: dra}"
     assert errors(tmp_path, asked) == [("ALL001", "aks-dra:gpu.legacyRequests")]
     assert warnings(tmp_path, cluster(version) + POOL) == [("ALL006", "aks-dra:pools")]
-    assert findings(tmp_path, cluster(version) + LEGACY) == []
+    assert check(tmp_path, cluster(version) + LEGACY) == []
 
 
 @pytest.mark.parametrize(("version", "expected"), [("1.36", ["ALL007"]), ("1.36.2", ["ALL007"]), ("1.37", [])])
 def test_from_1_36_it_can_and_while_that_is_beta_it_is_said(tmp_path: Path, version: str, expected: list[str]) -> None:
     body = cluster(version) + POOL + "aks-dra:gpu: {legacyRequests: dra}"
-    assert [(f.severity, f.code) for f in findings(tmp_path, body)] == [("warning", code) for code in expected]
+    assert [(f.severity, f.code) for f in check(tmp_path, body)] == [("warning", code) for code in expected]
     if expected:
         assert "DRAExtendedResource" in only(tmp_path, body, "ALL007").message
 
@@ -127,7 +126,7 @@ def test_compute_domains_are_off_and_whoever_wants_them_is_warned_and_served(tmp
     assert plan.findings == ()
     wanted = fleet + dra("{resources: {computeDomains: {enabled: true}}}")
     assert values(planned(tmp_path, wanted), DRA)["resources"]["computeDomains"] == {"enabled": True}
-    assert [(f.severity, f.code, f.path) for f in findings(tmp_path, wanted)] == [
+    assert [(f.severity, f.code, f.path) for f in check(tmp_path, wanted)] == [
         ("warning", "CHT013", f"{DRA_VALUES}.resources.computeDomains.enabled")
     ]
     grace = "aks-dra:pools: {g: {vmSize: Standard_ND128isr_NDR_GB200_v6}}\n" + dra(
@@ -147,7 +146,7 @@ def test_an_old_version_of_the_api_is_refused_wherever_it_is_written(tmp_path: P
 @pytest.mark.parametrize("version", ["1.34", "1.35", "1.36", "1.37"])
 def test_the_api_version_is_v1_everywhere(tmp_path: Path, version: str) -> None:
     body = cluster(version) + POOL + "aks-dra:deviceClasses: {any: {require: {type: gpu}}}\n"
-    plan = planned(tmp_path, body + "aks-dra:claims: {ml: {one: {deviceClass: any}}}", access=False)
+    plan = planned(tmp_path, body + "aks-dra:claims: {ml: {one: {deviceClass: any}}}")
     assert values(plan, DRA)["resourceApiVersion"] == "resource.k8s.io/v1"
     kinds = {
         planned.kind: planned.manifest["apiVersion"]

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.reported import (
+from tests.stacks import (
     DRA,
     OPERATOR,
     PLUGIN,
     PLUGIN_AKS,
+    check,
     cluster,
     errors,
-    findings,
     only,
+    planned,
     pool,
     values,
     warnings,
 )
-from tests.stacks import planned
 
 T4, A100, H100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
 POOL = f"aks-dra:pools: {{t4: {{vmSize: {T4}}}}}\n"
@@ -39,7 +39,7 @@ def raw(request: str) -> str:
 def test_a_class_directly_on_the_request_is_refused_with_the_form_that_v1_takes(
     tmp_path: Path, request_text: str
 ) -> None:
-    found = [f for f in findings(tmp_path, raw(request_text)) if f.severity == "error"]
+    found = [f for f in check(tmp_path, raw(request_text)) if f.severity == "error"]
     assert len(found) == 1
     assert found[0].path.startswith("aks-dra:claims.ml.one.raw.devices.requests.0")
     assert "exactly" in found[0].remedy
@@ -110,10 +110,10 @@ def test_a_dra_pool_may_sleep_for_ever_and_does_not_by_default(tmp_path: Path) -
     assert only(tmp_path, older, "AUT001").remedy == "write min: 1"
     assert pool(planned(tmp_path, zero), "a").inputs["minCount"] == 0
     omitted = zero.replace("min: 0, ", "")
-    assert "AUT001" not in {f.code for f in findings(tmp_path, omitted)}
+    assert "AUT001" not in {f.code for f in check(tmp_path, omitted)}
     assert pool(planned(tmp_path, omitted), "a").inputs["minCount"] == 1
     legacy = f"aks-dra:pools: {{t: {{vmSize: {T4}, allocation: devicePlugin, nodes: {{min: 0, max: 3}}}}}}"
-    assert findings(tmp_path, legacy) == []
+    assert check(tmp_path, legacy) == []
     assert pool(planned(tmp_path, legacy.replace("min: 0, ", "")), "t").inputs["minCount"] == 0
 
 
@@ -142,7 +142,7 @@ def test_pools_without_nvidia_com_gpu_beside_an_autoscaler_are_named(
     tmp_path: Path, version: str, system: str, legacy: str, scaled: str
 ) -> None:
     body = SYSTEM.format(version, system) + FLEET % legacy
-    found = [f for f in findings(tmp_path, body) if f.code == "AUT002"]
+    found = [f for f in check(tmp_path, body) if f.code == "AUT002"]
     assert [f.value for f in found] == ([scaled] if scaled else [])
     for finding in found:
         assert "the nodes of d1, d2 are" in finding.message
@@ -152,13 +152,13 @@ def test_pools_without_nvidia_com_gpu_beside_an_autoscaler_are_named(
 def test_only_the_right_pools_are_named(tmp_path: Path) -> None:
     system = SYSTEM.format("1.36", "{min: 1, max: 3}")
     plugin_only = f"aks-dra:pools: {{a: {{vmSize: {T4}, allocation: devicePlugin, nodes: {{min: 1, max: 2}}}}}}"
-    assert "AUT002" not in {f.code for f in findings(tmp_path, system + plugin_only)}
+    assert "AUT002" not in {f.code for f in check(tmp_path, system + plugin_only)}
     renamed = plugin_only.replace("nodes:", "sharing: {mode: timeSlicing, replicas: 2, rename: true}, nodes:")
     assert "the nodes of a are" in only(tmp_path, system + renamed, "AUT002").message
-    assert "AUT002" not in {f.code for f in findings(tmp_path, system)}
+    assert "AUT002" not in {f.code for f in check(tmp_path, system)}
     existing = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
     there = f"aks-dra:cluster: {{existing: {existing}, systemPool: {{nodes: {{min: 1, max: 3}}}}}}\n{POOL}"
-    assert "AUT002" not in {f.code for f in findings(tmp_path, there)}, "its system pool is not ours"
+    assert "AUT002" not in {f.code for f in check(tmp_path, there)}, "its system pool is not ours"
 
 
 def test_what_pins_a_pod_to_a_pool_is_known_before_a_node_is_there(tmp_path: Path) -> None:
@@ -177,4 +177,4 @@ def test_what_pins_a_pod_to_a_pool_is_known_before_a_node_is_there(tmp_path: Pat
 
 def test_below_1_35_nothing_is_known_of_it(tmp_path: Path) -> None:
     body = cluster("1.34") + f"aks-dra:pools: {{d: {{vmSize: {T4}, nodes: {{min: 1, max: 2}}}}}}"
-    assert "AUT002" not in {f.code for f in findings(tmp_path, body)}
+    assert "AUT002" not in {f.code for f in check(tmp_path, body)}

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.reported import DRA, OPERATOR, PLUGIN, PLUGIN_AKS, errors, only, pool, values, warnings
-from tests.stacks import planned
+from tests.stacks import DRA, OPERATOR, PLUGIN, PLUGIN_AKS, errors, only, planned, pool, values, warnings
 
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 OPERATOR_VALUES, DRA_VALUES = "aks-dra:gpu.charts.operator.values", "aks-dra:gpu.charts.draDriver.values"

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.reported import DRA, OPERATOR, errors, only, release, values
-from tests.stacks import planned
+from tests.stacks import DRA, OPERATOR, errors, only, planned, release, values
 
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 DRA_VALUES = "aks-dra:gpu.charts.draDriver.values"

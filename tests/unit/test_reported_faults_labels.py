@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reported import cluster, errors, findings, only, warnings
+from tests.stacks import check, cluster, errors, only, warnings
 
 A100 = "Standard_NC24ads_A100_v4"
 MIG = "aks-dra:pools.p.labels.nvidia.com/mig.config"
@@ -55,7 +55,7 @@ def test_a_layout_that_is_misspelt_is_shown_as_it_is_written(tmp_path: Path, lay
 
 
 def test_a_layout_label_on_whole_gpus_is_read_by_nobody_or_makes_the_plan_wrong(tmp_path: Path) -> None:
-    assert [(f.severity, f.code, f.path) for f in findings(tmp_path, labelled("all-1g.10gb"))] == [
+    assert [(f.severity, f.code, f.path) for f in check(tmp_path, labelled("all-1g.10gb"))] == [
         ("warning", "MIG020", MIG)
     ]
     remedy = only(tmp_path, labelled("all-1g.10gb"), "MIG020").remedy
@@ -64,7 +64,7 @@ def test_a_layout_label_on_whole_gpus_is_read_by_nobody_or_makes_the_plan_wrong(
     assert errors(tmp_path, body) == [("MIG019", MIG)]
     assert only(tmp_path, body, "MIG019").remedy == remedy
     for harmless in (labelled("all-disabled"), labelled("all-1g.10gb", "Standard_NC4as_T4_v3")):
-        assert findings(tmp_path, harmless) == []
+        assert check(tmp_path, harmless) == []
 
 
 def test_a_layout_label_beside_dynamic_mig_is_refused(tmp_path: Path) -> None:
@@ -80,9 +80,9 @@ def test_a_device_plugin_config_that_is_not_there_is_refused_on_a_dra_pool_too(t
     assert errors(tmp_path, body % ("foo", others)) == [("LAB010", path)]
     message = only(tmp_path, body % ("foo", others), "LAB010").message
     assert message == "the device plugin's ConfigMap has no such key; it has default, dp"
-    assert findings(tmp_path, body % ("dp", others)) == []
-    assert findings(tmp_path, body % ("default", others)) == []
-    alone = [(f.severity, f.code, f.message) for f in findings(tmp_path, body % ("foo", ""))]
+    assert check(tmp_path, body % ("dp", others)) == []
+    assert check(tmp_path, body % ("default", others)) == []
+    alone = [(f.severity, f.code, f.message) for f in check(tmp_path, body % ("foo", ""))]
     assert alone == [("warning", "LAB010", "nothing reads this, since no pool is a devicePlugin pool")]
 
 
@@ -91,7 +91,7 @@ def test_the_spot_label_and_taint_on_a_pool_that_is_not_spot_are_a_warning(tmp_p
         "aks-dra:pools: {p: {vmSize: Standard_NC4as_T4_v3, labels: {kubernetes.azure.com/scalesetpriority: spot}, "
         "taints: ['kubernetes.azure.com/scalesetpriority=spot:NoSchedule'], spot: %s}}"
     )
-    assert findings(tmp_path, body % "true") == []
+    assert check(tmp_path, body % "true") == []
     assert errors(tmp_path, body % "false") == []
     assert warnings(tmp_path, body % "false") == [
         ("LAB011", "aks-dra:pools.p.labels.kubernetes.azure.com/scalesetpriority"),
@@ -104,7 +104,7 @@ def test_the_spot_label_and_taint_on_a_pool_that_is_not_spot_are_a_warning(tmp_p
 def test_the_tag_by_which_aks_runs_a_device_plugin_itself_is_refused(tmp_path: Path, key: str, allocation: str) -> None:
     pool = "aks-dra:pools: {p: {vmSize: Standard_NC4as_T4_v3, allocation: %s, tags: {%s: %s}}}"
     assert errors(tmp_path, pool % (allocation, key, "'true'")) == [("LAB012", f"aks-dra:pools.p.tags.{key}")]
-    assert findings(tmp_path, pool % (allocation, key, "'false'")) == []
+    assert check(tmp_path, pool % (allocation, key, "'false'")) == []
     shared = f"aks-dra:tags: {{{key}: 'true'}}\naks-dra:pools: {{p: {{vmSize: Standard_NC4as_T4_v3}}}}"
     assert errors(tmp_path, shared) == [("LAB012", f"aks-dra:tags.{key}")]
 
@@ -116,5 +116,5 @@ def test_nodes_without_the_operators_operands_have_no_driver_of_its(tmp_path: Pa
     path = "aks-dra:pools.p.labels.nvidia.com/gpu.deploy.operands"
     assert warnings(tmp_path, body % ("operator", "false")) == [("LAB013", path)]
     assert errors(tmp_path, body % ("operator", "false")) == []
-    assert findings(tmp_path, body % ("operator", "true")) == []
-    assert findings(tmp_path, body % ("aks", "false")) == []
+    assert check(tmp_path, body % ("operator", "true")) == []
+    assert check(tmp_path, body % ("aks", "false")) == []

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.reported import OPERATOR as OPERATOR_CHART
-from tests.reported import errors, findings, only, release, warnings
+from tests.stacks import OPERATOR as OPERATOR_CHART
+from tests.stacks import check, errors, only, release, warnings
 
 OPERATOR, DRA = "aks-dra:gpu.charts.operator.values", "aks-dra:gpu.charts.draDriver.values"
 PLUGIN = "aks-dra:gpu.charts.devicePlugin.values"
@@ -41,8 +41,8 @@ def test_the_mig_managers_own_default_partitions_no_other_pool(tmp_path: Path) -
     pool = A100 % ("", "all-1g.10gb")
     body = stack("operator", {"migManager": {"config": {"default": "all-1g.5gb"}}}, pool)
     assert errors(tmp_path, body) == [("CHT021", f"{OPERATOR}.migManager.config.default")]
-    assert findings(tmp_path, stack("operator", {"migManager": {"config": {"default": "all-disabled"}}}, pool)) == []
-    assert findings(tmp_path, stack("operator", {"migManager": {"config": {"default": "all-1g.5gb"}}}, T4)) == []
+    assert check(tmp_path, stack("operator", {"migManager": {"config": {"default": "all-disabled"}}}, pool)) == []
+    assert check(tmp_path, stack("operator", {"migManager": {"config": {"default": "all-1g.5gb"}}}, T4)) == []
 
 
 def own_map(*layouts: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def test_a_map_of_layouts_of_ones_own_holds_what_the_pools_need(tmp_path: Path) 
     assert errors(tmp_path, body) == [("CHT022", f"{OPERATOR}.migManager.config.data")]
     message = "the map lacks all-1g.10gb, all-disabled, and pools need all-1g.10gb, all-disabled"
     assert only(tmp_path, body, "CHT022").message == message
-    assert findings(tmp_path, stack("operator", own_map("all-disabled", "all-1g.10gb"), pool)) == []
+    assert check(tmp_path, stack("operator", own_map("all-disabled", "all-1g.10gb"), pool)) == []
     named = stack("operator", {"migManager": {"config": {"name": "mine"}}}, pool)
     assert errors(tmp_path, named) == []
     assert warnings(tmp_path, named) == [("CHT022", f"{OPERATOR}.migManager.config.name")]
@@ -72,8 +72,8 @@ def test_the_device_plugins_cluster_wide_strategy_does_not_overrule_a_pools(tmp_
     assert errors(tmp_path, body) == [("CHT023", f"{PLUGIN}.migStrategy")]
     message = "the chart's value wins over the pools' own strategies (p: single)"
     assert only(tmp_path, body, "CHT023").message == message
-    assert findings(tmp_path, stack("devicePlugin", {"migStrategy": "single"}, pool)) == []
-    assert findings(tmp_path, stack("devicePlugin", {"migStrategy": "mixed"}, T4)) == []
+    assert check(tmp_path, stack("devicePlugin", {"migStrategy": "single"}, pool)) == []
+    assert check(tmp_path, stack("devicePlugin", {"migStrategy": "mixed"}, T4)) == []
 
 
 def required(*keys: str) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def test_what_kubernetes_takes_as_text_only_is_refused_with_the_quoted_form(
 def test_texts_and_seconds_are_left_alone(tmp_path: Path) -> None:
     tolerations = [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]
     values = {"daemonsets": {"tolerations": tolerations}, "toolkit": {"env": [{"name": "X", "value": "1"}]}}
-    assert findings(tmp_path, stack("operator", values, T4)) == []
+    assert check(tmp_path, stack("operator", values, T4)) == []
 
 
 def test_an_empty_map_is_not_advised_to_become_a_null_which_is_refused(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_registry_without_its_scheme_is_said(tmp_path: Path) -> None:
         "folder of this name",
     )
     for folder in (".local/charts", "charts", "./a.b/charts", "/srv/a.io/charts", "charts.1/x"):
-        assert findings(tmp_path, body % folder) == []
+        assert check(tmp_path, body % folder) == []
 
 
 def test_a_charts_version_has_no_leading_zero(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_charts_version_has_no_leading_zero(tmp_path: Path) -> None:
 def test_the_operators_policy_is_not_taken_away(tmp_path: Path, pool: str) -> None:
     body = stack("operator", {"clusterPolicy": {"deployCR": False}}, pool)
     assert errors(tmp_path, body) == [("CHT025", f"{OPERATOR}.clusterPolicy.deployCR")]
-    assert findings(tmp_path, stack("operator", {"clusterPolicy": {"deployCR": True}}, pool)) == []
+    assert check(tmp_path, stack("operator", {"clusterPolicy": {"deployCR": True}}, pool)) == []
 
 
 OLD = "source: https://helm.ngc.nvidia.com/nvidia, version: 25.8.0, values"

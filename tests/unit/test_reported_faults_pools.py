@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.reported import cluster, errors, findings, only, pool, warnings
-from tests.stacks import planned
+from tests.stacks import check, cluster, errors, only, planned, pool, warnings
 
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3"
 LABELS = "aks-dra:pools.t4.labels"
@@ -47,7 +46,7 @@ def test_a_label_that_aks_takes_is_accepted_and_sent(tmp_path: Path, key: str) -
 
 @pytest.mark.parametrize("key", ["nvidia.com/gpu.deploy.driver", "feature.node.kubernetes.io/pci-10de.present"])
 def test_a_label_that_others_set_is_a_warning(tmp_path: Path, key: str) -> None:
-    assert [(f.code, f.path) for f in findings(tmp_path, T4 + f", labels: {{{key}: 'true'}}}}}}")] == [
+    assert [(f.code, f.path) for f in check(tmp_path, T4 + f", labels: {{{key}: 'true'}}}}}}")] == [
         ("LAB004", f"{LABELS}.{key}")
     ]
 
@@ -93,7 +92,7 @@ def test_labels_and_taints_are_changed_in_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", ["Standard_NC24ads_A100_v4", "Standard_NC4as_T4_v3", "Standard_ND96isr_H100_v5"])
 def test_zones_of_a_gpu_size_are_a_warning_and_none_are_set_by_default(tmp_path: Path, size: str) -> None:
     zoned = f"aks-dra:pools: {{p: {{vmSize: {size}, zones: ['1', '2', '3']}}}}"
-    assert [f.code for f in findings(tmp_path, zoned)] == ["SIZ009"]
+    assert [f.code for f in check(tmp_path, zoned)] == ["SIZ009"]
     assert warnings(tmp_path, zoned) == [("SIZ009", "aks-dra:pools.p.zones")]
     assert "az vm list-skus" in only(tmp_path, zoned, "SIZ009").remedy
     assert planned(tmp_path, zoned).pools[0].inputs["availabilityZones"] == ["1", "2", "3"]
@@ -120,7 +119,7 @@ def test_a_pool_name_that_aks_refuses_is_refused_and_never_altered(tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["t4inference", "t", "a1", "abcdefghijkl"])
 def test_a_pool_name_that_aks_takes_is_accepted(tmp_path: Path, name: str) -> None:
-    assert findings(tmp_path, f"aks-dra:pools: {{{name}: {{vmSize: Standard_NC4as_T4_v3}}}}") == []
+    assert check(tmp_path, f"aks-dra:pools: {{{name}: {{vmSize: Standard_NC4as_T4_v3}}}}") == []
 
 
 def test_the_names_of_the_system_pool_and_the_test_pool_have_the_same_rule(tmp_path: Path) -> None:
@@ -146,7 +145,7 @@ def test_a_pool_is_never_newer_than_its_cluster(
         assert finding.path == "aks-dra:pools.t4.kubernetesVersion"
         assert of_cluster in finding.message
     else:
-        assert planned(tmp_path, body, access=False).pools[0].inputs["orchestratorVersion"] == of_pool
+        assert planned(tmp_path, body).pools[0].inputs["orchestratorVersion"] == of_pool
 
 
 VERSIONS = [
@@ -161,7 +160,7 @@ def test_versions_below_the_floor_and_versions_that_are_none_are_refused(
     tmp_path: Path, version: str, code: str
 ) -> None:
     body = f"aks-dra:cluster: {{kubernetesVersion: {version}, access: {{azureRbac: true}}}}"
-    found = [f for f in findings(tmp_path, body) if f.severity == "error"]
+    found = [f for f in check(tmp_path, body) if f.severity == "error"]
     assert [f.code for f in found] == ([code] if code else [])
     if version == "v1.34":
         assert found[0].remedy == 'write "1.34"'
@@ -183,5 +182,5 @@ def test_a_version_that_is_under_long_term_support_only_is_said(tmp_path: Path) 
     (tmp_path / "stacks" / "own.toml").write_text(LTS_ONLY)
     assert warnings(tmp_path, body % "") == [("VER007", "aks-dra:cluster.kubernetesVersion")]
     assert "cluster.lts: true and cluster.tier: Premium" in only(tmp_path, body % "", "VER007").remedy
-    assert findings(tmp_path, body % ", lts: true, tier: Premium") == []
-    assert findings(tmp_path, (body % "").replace("1.34", "1.36")) == []
+    assert check(tmp_path, body % ", lts: true, tier: Premium") == []
+    assert check(tmp_path, (body % "").replace("1.34", "1.36")) == []

@@ -12,9 +12,8 @@ import pytest
 from aks_dra.resources import DraCluster, DraClusterArgs
 from aks_dra.stack_plan import plan_loaded
 from aks_dra.stackfile.loader import load_config_values
-from tests.reported import errors, findings, only
 from tests.resources.stand_in import Azure, Engine, failing, kubelogin, run  # noqa: F401
-from tests.stacks import planned
+from tests.stacks import check, errors, only, planned
 
 T4 = "Standard_NC4as_T4_v3"
 ACCESS = {"access": {"azureRbac": True}, "location": "swedencentral"}
@@ -107,7 +106,7 @@ def test_a_version_that_is_a_number_is_refused_as_it_was_written(tmp_path: Path,
 @pytest.mark.parametrize("key", ["cluster: {kubernetesVersion: 1.36, access: {azureRbac: true}}", "gpu: {driverVersion: 580.1}",
                                  "gpu: {charts: {draDriver: {version: 0.5}}}"])  # fmt: skip
 def test_every_version_has_that_rule(tmp_path: Path, key: str) -> None:
-    found = [f for f in findings(tmp_path, f"aks-dra:{key}") if f.severity == "error"]
+    found = [f for f in check(tmp_path, f"aks-dra:{key}") if f.severity == "error"]
     assert [f.code for f in found] == ["SET002"]
     assert 'write "' in found[0].remedy
 
@@ -170,11 +169,11 @@ LABELS = [
 def test_a_label_that_is_no_text_is_refused_with_the_quoted_form(
     tmp_path: Path, place: str, written: str, quoted: str
 ) -> None:
-    found = [f for f in findings(tmp_path, place % written) if f.severity == "error"]
+    found = [f for f in check(tmp_path, place % written) if f.severity == "error"]
     assert [f.code for f in found] == ["SET002"]
     assert found[0].path.endswith(".tier")
     assert found[0].remedy == f"write {quoted}"
-    assert [f for f in findings(tmp_path, place % quoted) if f.severity == "error"] == []
+    assert [f for f in check(tmp_path, place % quoted) if f.severity == "error"] == []
 
 
 def test_a_program_may_hand_over_a_setting_as_json_text() -> None:

@@ -21,9 +21,8 @@ from aks_dra.report.tables import changed, class_rows, created
 from aks_dra.report.text import print_plan
 from aks_dra.resources.dra_cluster import DraCluster
 from aks_dra.stack_plan import plan_file
-from tests.reported import cluster, only
 from tests.resources.stand_in import kubelogin, run  # noqa: F401
-from tests.stacks import planned
+from tests.stacks import cluster, only, planned
 
 ROOT = Path(__file__).resolve().parents[2]
 T4 = "Standard_NC4as_T4_v3"
@@ -87,7 +86,7 @@ def test_the_class_that_serves_nvidia_com_gpu_is_in_the_table(
     assert classes["t4"]["extendedResourceServedBy"] is None
     made = [row for row in class_rows(plan) if row[1] != "chart"]
     assert counted(created(plan))["DeviceClass"] == len(made)
-    assert "aks-dra-legacy-requests" not in str(class_rows(planned(tmp_path, cluster("1.35") + PLUGIN, access=False)))
+    assert "aks-dra-legacy-requests" not in str(class_rows(planned(tmp_path, cluster("1.35") + PLUGIN)))
 
 
 def test_findings_point_to_the_pool_that_is_meant(tmp_path: Path) -> None:

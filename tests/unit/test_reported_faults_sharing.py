@@ -10,8 +10,7 @@ import pytest
 
 from aks_dra.facts import load_facts
 from aks_dra.model.plan import Plan
-from tests.reported import DRA, OPERATOR, PLUGIN, errors, findings, only, pool, values
-from tests.stacks import planned
+from tests.stacks import DRA, OPERATOR, PLUGIN, check, errors, only, planned, pool, values
 
 FACTS = load_facts()
 T4 = "Standard_NC4as_T4_v3"
@@ -45,7 +44,7 @@ def test_a_key_of_the_plugins_config_in_the_wrong_place_is_refused(
     tmp_path: Path, sharing: str, path: str, remedy: str
 ) -> None:
     body = one(T4, sharing, "devicePlugin")
-    found = [f for f in findings(tmp_path, body) if f.code == "SET001"]
+    found = [f for f in check(tmp_path, body) if f.code == "SET001"]
     assert [f.path for f in found] == [f"aks-dra:pools.p.sharing.{path}"]
     assert found[0].remedy == remedy or (not remedy and "rename" in found[0].remedy)
 
@@ -188,7 +187,7 @@ def test_indices_name_the_gpus_that_the_size_has_and_each_once(tmp_path: Path, s
 
 def test_the_layout_for_eight_gpus_on_a_node_with_two(tmp_path: Path) -> None:
     body = one(A100X2, "{mode: mig, layout: [{devices: [0, 1, 2, 3], profiles: {1g.10gb: 7}}]}")
-    found = [f for f in findings(tmp_path, body) if f.code == "MIG005"]
+    found = [f for f in check(tmp_path, body) if f.code == "MIG005"]
     assert [f.value for f in found] == ["2", "3"]
     assert {f.message for f in found} == {f"{A100X2} has GPUs 0-1"}
 
@@ -257,7 +256,7 @@ def test_a_pools_sharing_switches_its_gate_on_and_nobody_switches_it_off(
 
 @pytest.mark.parametrize("interval", ["short", "SHORT", "10ms", "medium", "long", "default"])
 def test_an_interval_is_one_of_four_words(tmp_path: Path, interval: str) -> None:
-    found = findings(tmp_path, one(T4, f"{{mode: timeSlicing, interval: {interval}}}"))
+    found = check(tmp_path, one(T4, f"{{mode: timeSlicing, interval: {interval}}}"))
     assert [(f.code, f.path) for f in found] == [("SET002", "aks-dra:pools.p.sharing.interval")]
     assert all(word in found[0].remedy for word in ("Default", "Short", "Medium", "Long"))
     right = planned(tmp_path, one(T4, "{mode: timeSlicing, interval: Short}"))
@@ -277,7 +276,7 @@ def test_a_strategy_in_raw_config_is_spelt_as_the_driver_reads_it(tmp_path: Path
     body = one(T4, "{mode: exclusive}") + (
         f"aks-dra:deviceClasses: {{own: {{require: {{type: gpu}}, config: [{{parameters: {parameters}}}]}}}}"
     )
-    found = [f for f in findings(tmp_path, body) if f.severity == "error"]
+    found = [f for f in check(tmp_path, body) if f.severity == "error"]
     assert len(found) == 1
     assert found[0].path.startswith("aks-dra:deviceClasses.own.config.0.parameters.sharing.strategy")
     assert ("MPS" if "m" in strategy.lower()[:1] else "TimeSlicing") in found[0].remedy

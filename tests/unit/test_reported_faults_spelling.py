@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reported import errors, findings, only
+from tests.stacks import check, errors, only
 
 POOL = "aks-dra:pools: {p: {vmSize: Standard_NC24ads_A100_v4, %s}}\n"
 HERE = "aks-dra:pools.p"
@@ -42,7 +42,7 @@ def test_a_key_of_another_tool_is_answered_with_the_setting(tmp_path: Path, give
 def test_a_chart_and_a_repository_are_answered_with_the_source(tmp_path: Path) -> None:
     body = "aks-dra:gpu: {charts: {operator: {chart: nvidia/gpu-operator, repo: https://helm.ngc.nvidia.com/nvidia}}}"
     path = "aks-dra:gpu.charts.operator"
-    assert [(f.code, f.path, f.remedy) for f in findings(tmp_path, body)] == [
+    assert [(f.code, f.path, f.remedy) for f in check(tmp_path, body)] == [
         ("SET001", f"{path}.chart", "write source, the place of the charts; the package knows the chart's name"),
         ("SET001", f"{path}.repo", "did you mean source?"),
     ]
@@ -72,7 +72,7 @@ def test_a_chart_and_a_repository_are_answered_with_the_source(tmp_path: Path) -
 def test_a_value_of_another_shape_has_one_finding_at_its_place(
     tmp_path: Path, given: str, path: str, message: str, remedy: str
 ) -> None:
-    assert [(f.code, f.path, f.message, f.remedy) for f in findings(tmp_path, POOL % given)] == [
+    assert [(f.code, f.path, f.message, f.remedy) for f in check(tmp_path, POOL % given)] == [
         ("SET002", f"{HERE}.{path}", message, remedy)
     ]
 
@@ -107,17 +107,17 @@ def test_a_misspelt_label_for_admin_access_is_refused(tmp_path: Path, key: str) 
 
 def test_other_labels_of_a_namespace_are_left_alone(tmp_path: Path) -> None:
     labels = "{resource.kubernetes.io/admin-access: 'true', team: admin, example.com/adminaccess: x}"
-    assert findings(tmp_path, f"aks-dra:namespaces: {{m: {{labels: {labels}}}}}") == []
+    assert check(tmp_path, f"aks-dra:namespaces: {{m: {{labels: {labels}}}}}") == []
 
 
 def test_the_spec_of_a_claim_in_place_of_a_templates_is_told_from_it(tmp_path: Path) -> None:
     claim = "{devices: {requests: [{name: gpu, exactly: {deviceClassName: a100-80gb}}]}}"
     body = POOL % "" + "aks-dra:claims: {ml: {c: {%s raw: {spec: %s}}}}"
-    (found,) = findings(tmp_path, body % ("", claim))
+    (found,) = check(tmp_path, body % ("", claim))
     assert (found.code, found.path) == ("RAW005", "aks-dra:claims.ml.c.raw.spec")
     assert found.remedy.startswith("write spec: {spec: {devices: …}}, or shareAcross: pods")
-    assert findings(tmp_path, body % ("shareAcross: pods,", claim)) == []
-    assert findings(tmp_path, body % ("", f"{{spec: {claim}}}")) == []
+    assert check(tmp_path, body % ("shareAcross: pods,", claim)) == []
+    assert check(tmp_path, body % ("", f"{{spec: {claim}}}")) == []
 
 
 def test_json_text_inside_a_setting_is_told_from_a_name(tmp_path: Path) -> None:

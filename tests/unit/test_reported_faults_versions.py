@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reported import OPERATOR, cluster, errors, findings, only, release, warnings
-from tests.stacks import found, planned
+from tests.stacks import OPERATOR, check, cluster, errors, only, planned, release, warnings
 
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3%s}}\n"
 T4_SIZE = "Standard_NC4as_T4_v3"
@@ -35,11 +34,11 @@ def test_a_pool_is_no_patch_newer_and_no_more_than_three_minors_older_than_its_c
 
 def test_a_pool_is_not_refused_for_the_version_of_a_cluster_that_the_stack_does_not_say(tmp_path: Path) -> None:
     body = EXISTING % "" + T4 % ", kubernetesVersion: '1.37'"
-    assert [(f.code, f.severity, f.path, f.remedy) for f in findings(tmp_path, body)] == [
+    assert [(f.code, f.severity, f.path, f.remedy) for f in check(tmp_path, body)] == [
         ("VER004", "warning", POOL_VERSION, "write the cluster's version as cluster.kubernetesVersion")
     ]
     said = EXISTING % ", kubernetesVersion: '1.37'" + T4 % ", kubernetesVersion: '1.37'"
-    assert findings(tmp_path, said) == []
+    assert check(tmp_path, said) == []
     said = EXISTING % ", kubernetesVersion: '1.36'" + T4 % ", kubernetesVersion: '1.37'"
     assert errors(tmp_path, said) == [("VER004", POOL_VERSION)]
 
@@ -57,10 +56,10 @@ def test_a_version_is_written_as_kubernetes_writes_it(tmp_path: Path, given: str
 @pytest.mark.parametrize("zones", ["[1, 2, 3]", "['1', '2', '3']", "['1', 2, '3']"])
 def test_zones_are_taken_with_and_without_quotes(tmp_path: Path, zones: str) -> None:
     body = f"aks-dra:pools: {{a100: {{vmSize: Standard_NC24ads_A100_v4, zones: {zones}}}}}"
-    assert [(f.code, f.severity) for f in findings(tmp_path, body)] == [("SIZ009", "warning")]
+    assert [(f.code, f.severity) for f in check(tmp_path, body)] == [("SIZ009", "warning")]
     assert planned(tmp_path, body).pools[0].inputs["availabilityZones"] == ["1", "2", "3"]
     system = f"aks-dra:cluster: {{access: {{azureRbac: true}}, systemPool: {{zones: {zones}}}}}"
-    assert findings(tmp_path, system) == []
+    assert check(tmp_path, system) == []
 
 
 @pytest.mark.parametrize(
@@ -93,9 +92,9 @@ def test_the_operators_driver_has_a_version_that_dra_works_with(tmp_path: Path, 
 
     assert errors(tmp_path, body("550.163.01")) == [("DRV011", path)]
     assert only(tmp_path, body("550.163.01"), "DRV011").message == ("GPUs by the DRA driver need driver 565 or later")
-    assert findings(tmp_path, body("550.163.01", ", allocation: devicePlugin")) == []
+    assert check(tmp_path, body("550.163.01", ", allocation: devicePlugin")) == []
     for fine in ("580.126.20", "565.57.01", "595.91.07-rhel9.4", "sha256:0123"):
-        assert findings(tmp_path, body(fine)) == []
+        assert check(tmp_path, body(fine)) == []
         assert release(tmp_path, body(fine), OPERATOR).values["driver"]["version"] == fine
     for wrong in ("latest", "v580.126.20", "58", "580.x"):
         assert errors(tmp_path, body(wrong)) == [("DRV010", path)]
@@ -104,7 +103,7 @@ def test_the_operators_driver_has_a_version_that_dra_works_with(tmp_path: Path, 
 
 def test_a_branch_is_the_version_of_precompiled_images(tmp_path: Path) -> None:
     driver = "{charts: {operator: {values: {driver: {version: '580', usePrecompiled: true}}}}}"
-    assert findings(tmp_path, f"aks-dra:gpu: {driver}\n" + T4 % "") == []
+    assert check(tmp_path, f"aks-dra:gpu: {driver}\n" + T4 % "") == []
 
 
 @pytest.mark.parametrize(
@@ -151,7 +150,7 @@ def test_the_lowest_driver_is_a_row_of_the_facts(
     (tmp_path / "stacks").mkdir()
     (tmp_path / "stacks" / "own.toml").write_text(MINIMUM % (minimum, verified))
     body = f"aks-dra:facts: own.toml\naks-dra:gpu: {{driverVersion: '{version}'}}\n" + T4 % ""
-    assert [f.severity for f in findings(tmp_path, body) if f.code == "DRV011"] == ([expected] if expected else [])
+    assert [f.severity for f in check(tmp_path, body) if f.code == "DRV011"] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -164,5 +163,5 @@ def test_the_lowest_driver_is_a_row_of_the_facts(
 def test_the_end_of_the_support_that_a_cluster_has_is_said(tmp_path: Path, lts: bool, today: str, message: str) -> None:
     plan = "lts: true, tier: Premium, " if lts else ""
     body = f"aks-dra:cluster: {{kubernetesVersion: '1.34', {plan}access: {{azureRbac: true}}}}\n"
-    said = [f.message for f in found(tmp_path, body, access=False, today=today)]
+    said = [f.message for f in check(tmp_path, body, today=today)]
     assert said == ([message] if message else [])

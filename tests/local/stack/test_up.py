@@ -15,14 +15,11 @@ from local import up
 from local.stack import engine_env, parts, stackfile
 from local.stack.engine import Output
 from local.stack.stackfile import ZERO_SUBSCRIPTION, StackError
+from tests.stacks import write
 
 
 def checkout(folder: Path, config: str, **more: str) -> Path:
-    (folder / "stacks").mkdir()
-    (folder / "Pulumi.yaml").write_text("name: aks-dra\nruntime: python\nstackConfigDir: stacks\n")
-    (folder / "stacks" / "Pulumi.local.yaml").write_text(config)
-    for name, text in more.items():
-        (folder / "stacks" / f"{name}.yaml").write_text(text)
+    write(folder, config, stack="local", **more)
     facts = folder / "components" / "aks_dra" / "facts"
     facts.mkdir(parents=True)
     (facts / "kubernetes.toml").write_text('default = "1.36"\n')

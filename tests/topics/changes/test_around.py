@@ -10,8 +10,7 @@ import pytest
 from aks_dra.context.previous import as_plain, from_plain, previous_of
 from aks_dra.findings.finding import Finding
 from aks_dra.stack_plan import plan_file
-from tests.stacks import planned, stack
-from tests.topics.changes.bodies import changes, summary
+from tests.stacks import changes, planned, stack, summary
 
 CLUSTER = "aks-dra:cluster: {access: {azureRbac: true}%s}\n"
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3%s}}"
@@ -81,10 +80,10 @@ def test_another_way_to_write_the_same_is_no_change(tmp_path: Path, before: str,
 
 
 def test_what_an_earlier_release_wrote_says_nothing_of_what_is_made(tmp_path: Path) -> None:
-    plain = as_plain(previous_of(planned(tmp_path, CLUSTER % "" + T4 % "", access=False)))
+    plain = as_plain(previous_of(planned(tmp_path, CLUSTER % "" + T4 % "")))
     del plain["cluster"]["made"], plain["pools"]["t4"]["count"], plain["pools"]["t4"]["path"]
     after = CLUSTER % GROUP + T4 % ", nodes: {min: 2, max: 3}"
-    _, findings = plan_file(stack(tmp_path, after, access=False), previous=from_plain(plain))
+    _, findings = plan_file(stack(tmp_path, after), previous=from_plain(plain))
     assert [f for f in findings if f.code.startswith("CHG")] == []
 
 
@@ -123,8 +122,8 @@ def test_a_replacement_needs_the_protection_gone_a_run_before(tmp_path: Path) ->
 
 def test_a_state_of_an_earlier_release_gets_a_run_without_the_replacement_first(tmp_path: Path) -> None:
     """It does not say that what is in the cluster goes with it, so the engine would delete that in the new cluster."""
-    plain = as_plain(previous_of(planned(tmp_path, CLUSTER % ", protect: false" + T4 % "", access=False)))
-    renamed = stack(tmp_path, CLUSTER % ", protect: false, name: other" + T4 % "", access=False)
+    plain = as_plain(previous_of(planned(tmp_path, CLUSTER % ", protect: false" + T4 % "")))
+    renamed = stack(tmp_path, CLUSTER % ", protect: false, name: other" + T4 % "")
     severities = []
     for recorded in (plain, {**plain, "cluster": {k: v for k, v in plain["cluster"].items() if k != "takes_along"}}):
         _, findings = plan_file(renamed, previous=from_plain(recorded))
@@ -179,7 +178,7 @@ def test_a_system_pool_is_not_renamed_and_its_subnet_is_the_clusters(tmp_path: P
 
 def test_no_password_of_a_raw_input_gets_into_the_outputs(tmp_path: Path) -> None:
     raw = ", azureInputs: {windowsProfile: {adminUsername: u, adminPassword: %s}}"
-    plan = planned(tmp_path, CLUSTER % (raw % "hunter2-hunter2") + T4 % "", access=False)
+    plan = planned(tmp_path, CLUSTER % (raw % "hunter2-hunter2") + T4 % "")
     inputs = as_plain(previous_of(plan))["cluster"]["inputs"]
     assert inputs["windowsProfile"] == {"adminUsername": "u", "adminPassword": "[secret]"}
     assert of_cluster(tmp_path, raw % "hunter2-hunter2", raw % "other-other-1") == []

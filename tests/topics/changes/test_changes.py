@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.topics.changes.bodies import A100, CLUSTER, T4, TRAIN, both, changes, summary
+from tests.stacks import both, changes, summary
+from tests.topics.changes.bodies import A100, CLUSTER, T4, TRAIN
 
 FIELDS = [
     ("vmSize", A100 % "", "aks-dra:pools: {a100: {vmSize: Standard_NC48ads_A100_v4}}", "CHG001", "vmSize"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.topics.changes.bodies import CLUSTER, T4, TRAIN, changes, summary
+from tests.stacks import changes, summary
+from tests.topics.changes.bodies import CLUSTER, T4, TRAIN
 
 
 def test_the_only_pool_of_a_class_that_claims_still_name(tmp_path: Path) -> None:

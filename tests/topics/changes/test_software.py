@@ -10,8 +10,8 @@ import pytest
 
 from aks_dra.context.previous import as_plain, from_plain, previous_of
 from aks_dra.stack_plan import plan_file
-from tests.stacks import planned, stack
-from tests.topics.changes.bodies import T4, changes, summary
+from tests.stacks import changes, planned, stack, summary
+from tests.topics.changes.bodies import T4
 
 VERSION = "aks-dra:gpu: {charts: {%s: {version: %s}}}\n" + T4 % ""
 OLD = "aks-dra:pools: {old: {vmSize: Standard_NC4as_T4_v3, allocation: devicePlugin%s}, %s}"

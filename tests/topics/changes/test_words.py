@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.topics.changes.bodies import changes, summary
+from tests.stacks import changes, summary
 
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3%s}}"
 A100 = "aks-dra:pools: {a100: {vmSize: Standard_NC24ads_A100_v4%s}}"

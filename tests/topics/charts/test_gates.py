@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aks_dra.model.plan import Plan
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 T4 = "{vmSize: Standard_NC4as_T4_v3"
 H100 = "{vmSize: Standard_NC40ads_H100_v5"
@@ -55,7 +55,7 @@ aks-dra:pools:
   cut: {H100}, sharing: {{mode: dynamicMig}}}}
   daemon: {T4}, sharing: {{mode: mps}}}}
 """
-    (finding,) = [entry for entry in found(tmp_path, body) if entry.code == "CHT007"]
+    (finding,) = [entry for entry in check(tmp_path, body) if entry.code == "CHT007"]
     assert finding.path == "aks-dra:pools.cut.sharing.mode"
     assert "pool cut (mode dynamicMig)" in finding.message
     assert "pool daemon (mode mps)" in finding.message
@@ -64,14 +64,14 @@ aks-dra:pools:
 @pytest.mark.parametrize("gate", ["PassthroughSupport", "NVMLDeviceHealthCheck"])
 def test_dynamic_mig_and_a_gate_that_it_excludes(tmp_path: Path, gate: str) -> None:
     body = f"aks-dra:gpu: {{featureGates: {{{gate}: true}}}}\n" + pool(H100 + ", sharing: {mode: dynamicMig}")
-    (finding,) = [entry for entry in found(tmp_path, body) if entry.code == "CHT007"]
+    (finding,) = [entry for entry in check(tmp_path, body) if entry.code == "CHT007"]
     assert gate in finding.message
     assert "pool p" in finding.message
 
 
 def test_a_gate_that_is_switched_off_and_needed(tmp_path: Path) -> None:
     body = "aks-dra:gpu: {featureGates: {MPSSupport: false}}\n" + pool(T4 + ", sharing: {mode: mps}")
-    (finding,) = [entry for entry in found(tmp_path, body) if entry.severity == "error"]
+    (finding,) = [entry for entry in check(tmp_path, body) if entry.severity == "error"]
     assert (finding.code, finding.path) == ("CHT009", "aks-dra:gpu.featureGates.MPSSupport")
     assert "pool p (mode mps)" in finding.message
 
@@ -99,7 +99,7 @@ aks-dra:pools:
     ],
 )
 def test_what_dynamic_mig_cannot_live_beside(tmp_path: Path, size: str, more: str, code: str, severity: str) -> None:
-    (finding,) = found(tmp_path, DYNAMIC % (size, more))
+    (finding,) = check(tmp_path, DYNAMIC % (size, more))
     assert (finding.code, finding.severity) == (code, severity)
     assert ".other" in finding.path
     assert "cut" in finding.message or code == "DYN002"
@@ -107,15 +107,15 @@ def test_what_dynamic_mig_cannot_live_beside(tmp_path: Path, size: str, more: st
 
 def test_dynamic_mig_below_kubernetes_1_36(tmp_path: Path) -> None:
     body = "aks-dra:cluster: {kubernetesVersion: '1.35', access: {azureRbac: true}}\n"
-    findings = found(tmp_path, body + pool(H100 + ", sharing: {mode: dynamicMig}"), access=False)
+    findings = check(tmp_path, body + pool(H100 + ", sharing: {mode: dynamicMig}"))
     assert [(f.code, f.path) for f in findings if f.severity == "error"] == [("CHT012", "aks-dra:pools.p.sharing.mode")]
 
 
 def test_versions_whose_dynamic_mig_publishes_nothing_on_a_t4(tmp_path: Path) -> None:
     body = "aks-dra:gpu: {charts: {draDriver: {version: %s}}}\n" + DYNAMIC % ("Standard_NC4as_T4_v3", "")
-    old = {(f.code, f.severity) for f in found(tmp_path, body % "25.12.0")}
+    old = {(f.code, f.severity) for f in check(tmp_path, body % "25.12.0")}
     assert ("CHT011", "error") in old
-    assert "CHT011" not in {f.code for f in found(tmp_path, body % "0.4.1")}
+    assert "CHT011" not in {f.code for f in check(tmp_path, body % "0.4.1")}
 
 
 def test_devices_of_dynamic_mig(tmp_path: Path) -> None:
@@ -143,17 +143,17 @@ def test_devices_of_dynamic_mig(tmp_path: Path) -> None:
 def test_consumable_shares_are_raw_and_warned_about(tmp_path: Path) -> None:
     charts = "charts: {draDriver: {values: {consumableShares: memory}}}"
     both = f"aks-dra:gpu: {{featureGates: {{ConsumableShares: true}}, {charts}}}\n" + pool(T4)
-    findings = found(tmp_path, both)
+    findings = check(tmp_path, both)
     assert [(f.code, f.severity) for f in findings] == [("GAT004", "warning")]
     assert "nothing enforces" in findings[0].message
     assert gates(planned(tmp_path, both)) == {"ConsumableShares": True}
-    alone = found(tmp_path, f"aks-dra:gpu: {{{charts}}}\n" + pool(T4))
+    alone = check(tmp_path, f"aks-dra:gpu: {{{charts}}}\n" + pool(T4))
     assert [(f.code, f.severity) for f in alone] == [("GAT003", "error"), ("GAT004", "warning")]
-    with_mps = found(tmp_path, both.replace("_v3}", "_v3, sharing: {mode: mps}}"))
+    with_mps = check(tmp_path, both.replace("_v3}", "_v3, sharing: {mode: mps}}"))
     assert {f.code for f in with_mps} == {"GAT002", "GAT004"}
 
 
 def test_gates_in_raw_values_are_sent_to_their_place(tmp_path: Path) -> None:
     raw = "aks-dra:gpu: {charts: {draDriver: {values: {featureGates: {DynamicMIG: true}}}}}\n"
-    findings = [f for f in found(tmp_path, raw + pool(T4)) if f.code == "GAT001"]
+    findings = [f for f in check(tmp_path, raw + pool(T4)) if f.code == "GAT001"]
     assert [f.path for f in findings] == ["aks-dra:gpu.charts.draDriver.values.featureGates"]

@@ -9,7 +9,7 @@ import pytest
 
 from local.charts.pack import pack
 from local.stack.stackfile import StackError, StackFile, refuse_unless_local
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 from tests.tools.helm import render
 
 OPERATOR = "aks-dra:gpu: {draStack: operator%s}\n"
@@ -78,9 +78,9 @@ def test_objects_wait_for_the_operator(tmp_path: Path) -> None:
     ],
 )
 def test_refused(tmp_path: Path, gpu: str, pool: str, code: str, path: str) -> None:
-    findings = [f for f in found(tmp_path, OPERATOR % gpu + H100 % pool) if f.severity == "error"]
+    findings = [f for f in check(tmp_path, OPERATOR % gpu + H100 % pool) if f.severity == "error"]
     assert (code, path) in {(f.code, f.path) for f in findings}, findings
-    assert not [f for f in found(tmp_path, "aks-dra:gpu: {}\n" + H100 % pool) if f.code == code]
+    assert not [f for f in check(tmp_path, "aks-dra:gpu: {}\n" + H100 % pool) if f.code == code]
 
 
 def test_partitions_of_azures_are_taken(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_partitions_of_azures_are_taken(tmp_path: Path) -> None:
 
 def test_an_a10s_driver_is_too_old_and_both_numbers_are_said(tmp_path: Path) -> None:
     pool = "aks-dra:pools: {a10: {vmSize: Standard_NV36ads_A10_v5}}"
-    (finding,) = found(tmp_path, OPERATOR % ", driver: aks" + pool)
+    (finding,) = check(tmp_path, OPERATOR % ", driver: aks" + pool)
     assert (finding.code, finding.severity, finding.path) == ("GPC006", "warning", "aks-dra:pools.a10.vmSize")
     assert "580" in finding.message
     assert "570.211.01" in finding.message

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 POOLS = """
 aks-dra:pools:
@@ -158,12 +158,12 @@ def test_the_driver_of_the_operator_has_the_version_and_modules_asked_for(tmp_pa
 )  # fmt: skip
 def test_settings_of_the_stack_that_cannot_work(tmp_path: Path, gpu: str, code: str, path: str, remedy: str) -> None:
     lines = [
-        (f.code, f.path, f.remedy) for f in found(tmp_path, f"aks-dra:gpu: {gpu}\n{POOLS}") if f.severity == "error"
+        (f.code, f.path, f.remedy) for f in check(tmp_path, f"aks-dra:gpu: {gpu}\n{POOLS}") if f.severity == "error"
     ]
     assert lines == [(code, f"aks-dra:gpu.{path}", remedy)]
 
 
 def test_blackwell_takes_no_proprietary_modules(tmp_path: Path) -> None:
     body = "aks-dra:gpu: {kernelModules: proprietary}\naks-dra:pools: {gb: {vmSize: Standard_ND128isr_NDR_GB200_v6}}"
-    (line,) = (f for f in found(tmp_path, body) if f.code == "DRV009")
+    (line,) = (f for f in check(tmp_path, body) if f.code == "DRV009")
     assert line.message == "Blackwell GPUs (pool gb) run with the open kernel modules only"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.stacks import found
+from tests.stacks import check, cluster
 
 POOLS = """
 aks-dra:pools:
@@ -18,8 +18,7 @@ HERE = "aks-dra:claims.ml.c"
 
 def findings(tmp_path: Path, claim: str, version: str = "1.36", more: str = "") -> dict[tuple[str, str], str]:
     """(code, path) to "severity: message: remedy" of everything said of one claim `c` in namespace `ml`."""
-    cluster = f'aks-dra:cluster: {{kubernetesVersion: "{version}", access: {{azureRbac: true}}}}\n'
-    listed = found(tmp_path, f"{cluster}{POOLS}{more}\naks-dra:claims: {{ml: {{c: {claim}}}}}", access=False)
+    listed = check(tmp_path, f"{cluster(version)}{POOLS}{more}\naks-dra:claims: {{ml: {{c: {claim}}}}}")
     # What this version does to nvidia.com/gpu, and whether pods share, are other topics.
     return {
         (f.code, f.path): f"{f.severity}: {f.message}: {f.remedy}" for f in listed if f.code not in ("ALL006", "SHA014")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stacks import found
+from tests.stacks import check
 from tests.topics.claims.one_claim import DYNAMIC, HERE, LARGE, POOLS, findings
 
 NEVER_ALL = [
@@ -24,7 +24,7 @@ NEVER_ALL = [
 
 @pytest.mark.parametrize(("pools", "claim", "severity", "below", "said"), NEVER_ALL)
 def test_every_device_or_none(tmp_path: Path, pools: str, claim: str, severity: str, below: str, said: str) -> None:
-    listed = [f for f in found(tmp_path, f"{pools}\naks-dra:claims: {{ml: {{c: {claim}}}}}") if f.code == "CLM021"]
+    listed = [f for f in check(tmp_path, f"{pools}\naks-dra:claims: {{ml: {{c: {claim}}}}}") if f.code == "CLM021"]
     rule = "all means every device that matches, at most 32 in a claim: "
     assert [(f.severity, f.path, f.message) for f in listed] == [(severity, HERE + below, rule + said)]
 
@@ -39,7 +39,7 @@ def test_every_device_or_none(tmp_path: Path, pools: str, claim: str, severity: 
     ],
 )
 def test_every_device_where_a_node_can_give_all(tmp_path: Path, pools: str, claim: str) -> None:
-    assert found(tmp_path, f"{pools}\naks-dra:claims: {{ml: {{c: {claim}}}}}") == []
+    assert check(tmp_path, f"{pools}\naks-dra:claims: {{ml: {{c: {claim}}}}}") == []
 
 
 def test_nothing_is_left_beside_every_device(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_nothing_is_left_beside_every_device(tmp_path: Path) -> None:
 
 def test_partitions_that_no_gpu_has_room_for_have_no_parent_in_common(tmp_path: Path) -> None:
     claim = "{deviceClass: h100-nvl-3g.47gb, count: %d, constraints: [{matchAttribute: gpu.nvidia.com/parentUUID}]}"
-    assert found(tmp_path, f"{DYNAMIC}\naks-dra:claims: {{ml: {{c: {claim % 2}}}}}") == []
-    (said,) = found(tmp_path, f"{DYNAMIC}\naks-dra:claims: {{ml: {{c: {claim % 3}}}}}")
+    assert check(tmp_path, f"{DYNAMIC}\naks-dra:claims: {{ml: {{c: {claim % 2}}}}}") == []
+    (said,) = check(tmp_path, f"{DYNAMIC}\naks-dra:claims: {{ml: {{c: {claim % 3}}}}}")
     assert (said.code, said.message) == (
         "CON016",
         "no node has 3 devices for request gpu that have the same gpu.nvidia.com/parentUUID: no node has more than 2 "
@@ -120,7 +120,7 @@ NEAREST = [
 
 @pytest.mark.parametrize(("conditions", "nearest"), NEAREST)
 def test_a_class_that_matches_nothing_names_the_nearest_device(tmp_path: Path, conditions: str, nearest: str) -> None:
-    (said,) = found(tmp_path, f"{POOLS}\naks-dra:deviceClasses: {{x: {{{conditions}}}}}")
+    (said,) = check(tmp_path, f"{POOLS}\naks-dra:deviceClasses: {{x: {{{conditions}}}}}")
     rule = "this class matches no device of any DRA pool, so its pods would stay Pending for ever"
     assert (said.code, said.message) == ("CLS005", rule + (f"; nearest is {nearest}" if nearest else ""))
 

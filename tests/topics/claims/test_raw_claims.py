@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aks_dra.plan import plan
 from aks_dra.settings.parse import settings_from_values
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 RAW = "aks-dra:claims.ml.c.raw"
 
@@ -23,7 +23,7 @@ def said(tmp_path: Path, raw: str, beside: str = "") -> list[tuple[str, str, str
 aks-dra:pools: {{t4: {{vmSize: Standard_NC4as_T4_v3}}, a100: {{vmSize: Standard_NC24ads_A100_v4}}}}
 aks-dra:claims: {{ml: {{c: {{raw: {raw}{beside}}}}}}}
 """
-    return [(f.code, f.path, f.remedy) for f in found(tmp_path, body) if f.severity == "error"]
+    return [(f.code, f.path, f.remedy) for f in check(tmp_path, body) if f.severity == "error"]
 
 
 def request(text: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from aks_dra.kube.devices import UNKNOWN, Attribute, Device, Version
 from aks_dra.model.plan import Plan
 from aks_dra.report.tables import class_rows, pool_rows
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 POOLS = """
 aks-dra:pools:
@@ -103,7 +103,7 @@ def test_classes_are_matched_with_described_devices(
 def test_names_of_described_devices_are_known(tmp_path: Path) -> None:
     cel = "device.attributes['fpga.example.com'].familly == 'agilex'"
     body = f'{POOLS}{FPGA}aks-dra:deviceClasses: {{f: {{driver: fpga.example.com, cel: ["{cel}"]}}}}'
-    assert [(f.code, f.path, f.remedy) for f in found(tmp_path, body)] == [
+    assert [(f.code, f.path, f.remedy) for f in check(tmp_path, body)] == [
         ("CLS004", "aks-dra:deviceClasses.f.cel.0", "did you mean family?")
     ]
 
@@ -114,7 +114,7 @@ aks-dra:deviceClasses:
   right: {driver: nic.example.com, cel: ["device.attributes['nic.example.com'].speed > 100"]}
   wrong: {driver: nic.example.com, cel: ["device.attributes['nic.example.com'].speed >"]}
 """
-    assert [(f.code, f.path) for f in found(tmp_path, POOLS + body)] == [
+    assert [(f.code, f.path) for f in check(tmp_path, POOLS + body)] == [
         ("CLS004", "aks-dra:deviceClasses.wrong.cel.0")
     ]
 
@@ -137,32 +137,32 @@ WRONG = [
 
 @pytest.mark.parametrize(("settings", "code", "below"), WRONG, ids=[f"{w[1]}-{n}" for n, w in enumerate(WRONG)])
 def test_devices_that_no_slice_can_hold(tmp_path: Path, settings: str, code: str, below: str) -> None:
-    findings = found(tmp_path, f"{POOLS}aks-dra:devices: {{d: {settings}}}")
+    findings = check(tmp_path, f"{POOLS}aks-dra:devices: {{d: {settings}}}")
     assert [(f.severity, f.code, f.path) for f in findings] == [("error", code, f"aks-dra:devices.d{below}")]
 
 
 def test_a_version_is_corrected(tmp_path: Path) -> None:
     entry = "{driver: f.example.com, pools: [t4], attributes: {a: {version: '1.2'}}}"
-    (said,) = found(tmp_path, f"{POOLS}aks-dra:devices: {{d: {entry}}}")
+    (said,) = check(tmp_path, f"{POOLS}aks-dra:devices: {{d: {entry}}}")
     assert said.remedy == 'a version has three numbers: write {version: "1.2.0"}'
 
 
 def test_more_values_than_a_device_can_have(tmp_path: Path) -> None:
     attributes = ", ".join(f"a{n}: x" for n in range(33))
     body = f"{POOLS}aks-dra:devices: {{d: {{driver: f.example.com, pools: [t4], attributes: {{{attributes}}}}}}}"
-    assert [(f.code, f.path) for f in found(tmp_path, body)] == [("DEV004", "aks-dra:devices.d")]
-    assert found(tmp_path, body.replace("a32: x", "")) == []
+    assert [(f.code, f.path) for f in check(tmp_path, body)] == [("DEV004", "aks-dra:devices.d")]
+    assert check(tmp_path, body.replace("a32: x", "")) == []
 
 
 def test_sharing_a_device_needs_a_version_that_knows_it(tmp_path: Path) -> None:
     cluster = 'aks-dra:cluster: {kubernetesVersion: "1.35", access: {azureRbac: true}}'
-    findings = found(tmp_path, cluster + POOLS + FPGA, access=False)
+    findings = check(tmp_path, cluster + POOLS + FPGA)
     assert [(f.code, f.path) for f in findings] == [("DEV008", "aks-dra:devices.fpga.allowMultipleAllocations")]
 
 
 def test_a_uuid_in_a_class_is_a_warning(tmp_path: Path) -> None:
     cel = "device.attributes['gpu.nvidia.com'].type == 'gpu' && device.attributes['gpu.nvidia.com'].uuid == 'GPU-1'"
-    findings = found(tmp_path, f'{POOLS}aks-dra:deviceClasses: {{one: {{cel: ["{cel}"]}}}}')
+    findings = check(tmp_path, f'{POOLS}aks-dra:deviceClasses: {{one: {{cel: ["{cel}"]}}}}')
     assert [(f.severity, f.code, f.path) for f in findings] == [
         ("warning", "CLS004", "aks-dra:deviceClasses.one.cel.0")
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from aks_dra.facts import load_facts
 from aks_dra.report.tables import created
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 SUB = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-shared/providers"
 SUBNET = f"{SUB}/Microsoft.Network/virtualNetworks/hub/subnets/aks"
@@ -27,12 +27,12 @@ def cluster(rest: str, access: str = "azureRbac: true") -> str:
     return f"aks-dra:cluster: {{access: {{{access}}}, {rest}}}\n{T4}\n"
 
 
-def told(tmp_path: Path, body: str, *, access: bool = True) -> list[tuple[str, str, str, str]]:
-    return [(f.code, f.severity, f.path, f.remedy) for f in found(tmp_path, body, access=access)]
+def told(tmp_path: Path, body: str) -> list[tuple[str, str, str, str]]:
+    return [(f.code, f.severity, f.path, f.remedy) for f in check(tmp_path, body)]
 
 
 def roles(tmp_path: Path, body: str) -> list[tuple[str, str, str, bool]]:
-    plan = planned(tmp_path, body, access=False)
+    plan = planned(tmp_path, body)
     assert plan.findings == ()
     return [(role.role, role.scope, role.principal, role.before_cluster) for role in plan.cluster.roles]
 
@@ -41,7 +41,7 @@ def roles(tmp_path: Path, body: str) -> list[tuple[str, str, str, bool]]:
 
 
 def test_a_cluster_with_nothing_of_its_own_is_system_assigned_and_gets_no_rights(tmp_path: Path) -> None:
-    plan = planned(tmp_path, cluster("name: gpus"), access=False)
+    plan = planned(tmp_path, cluster("name: gpus"))
     assert plan.cluster.inputs["identity"] == {"type": "SystemAssigned"}
     assert (plan.cluster.identities, plan.cluster.roles) == ((), ())
 
@@ -54,7 +54,7 @@ def test_what_is_ones_own_is_opened_to_an_identity_before_the_cluster(tmp_path: 
         ("Network Contributor", TABLE, "identity", True),
         ("Private DNS Zone Contributor", ZONE, "identity", True),
     ]
-    plan = planned(tmp_path, body, access=False)
+    plan = planned(tmp_path, body)
     assert [(i.key, i.name, i.existing) for i in plan.cluster.identities] == [("identity", "id-gpus", "")]
     assert plan.cluster.inputs["identity"] == {"type": "UserAssigned"}
     assert plan.cluster.inputs["apiServerAccessProfile"] == {"enablePrivateCluster": True, "privateDNSZone": ZONE}
@@ -64,7 +64,7 @@ def test_an_own_identity_is_used_and_its_rights_may_be_there_already(tmp_path: P
     network = f"network: {{subnetId: {SUBNET}}}"
     given = cluster(f"identity: {{existing: {IDENTITY}}}, {network}")
     assert roles(tmp_path, given) == [("Network Contributor", SUBNET, "identity", True)]
-    plan = planned(tmp_path, given, access=False)
+    plan = planned(tmp_path, given)
     assert plan.cluster.inputs["identity"] == {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
     assert roles(tmp_path, cluster(f"identity: {{existing: {IDENTITY}, assignRoles: false}}, {network}")) == []
 
@@ -80,11 +80,9 @@ def test_registries_are_opened_to_the_identity_that_pulls(tmp_path: Path) -> Non
 
 def test_names_of_assignments_are_guids_that_follow_from_what_is_assigned(tmp_path: Path) -> None:
     body = cluster(f"name: gpus, registries: [{REGISTRY}], network: {{subnetId: {SUBNET}}}")
-    names = [role.name for role in planned(tmp_path, body, access=False).cluster.roles]
-    again = [
-        role.name for role in planned(tmp_path, body.replace("{name", "{tier: Free, name"), access=False).cluster.roles
-    ]
-    other = [role.name for role in planned(tmp_path, body.replace("gpus", "gpus2"), access=False).cluster.roles]
+    names = [role.name for role in planned(tmp_path, body).cluster.roles]
+    again = [role.name for role in planned(tmp_path, body.replace("{name", "{tier: Free, name")).cluster.roles]
+    other = [role.name for role in planned(tmp_path, body.replace("gpus", "gpus2")).cluster.roles]
     assert [str(uuid.UUID(name)) for name in names] == names
     assert names == again
     assert set(names).isdisjoint(other)
@@ -93,7 +91,7 @@ def test_names_of_assignments_are_guids_that_follow_from_what_is_assigned(tmp_pa
 def test_the_plan_for_people_names_rights_in_the_order_in_which_they_come(tmp_path: Path) -> None:
     rest = f"name: gpus, kubeletIdentity: {{}}, registries: [{REGISTRY}], network: {{subnetId: {SUBNET}}}"
     windows = f"monitoring: {{logAnalytics: {{}}}}, maintenance: {{default: {{{WINDOW}}}}}"
-    lines = created(planned(tmp_path, cluster(f"{rest}, {windows}"), access=False))
+    lines = created(planned(tmp_path, cluster(f"{rest}, {windows}")))
     assert lines[: lines.index("node pool t4 (1 x Standard_NC4as_T4_v3)")] == [
         "resource group rg-gpus",
         "identity id-gpus",
@@ -111,7 +109,7 @@ def test_the_plan_for_people_names_rights_in_the_order_in_which_they_come(tmp_pa
 def test_a_found_cluster_gets_pull_rights_and_nothing_else(tmp_path: Path) -> None:
     existing = f"{SUB}/Microsoft.ContainerService/managedClusters/there"
     body = f"aks-dra:cluster: {{existing: {existing}, registries: [{REGISTRY}]}}\n{T4}\n"
-    plan = planned(tmp_path, body, access=False)
+    plan = planned(tmp_path, body)
     assert plan.findings == ()
     assert [(role.role, role.principal) for role in plan.cluster.roles] == [("AcrPull", "kubelet")]
     assert (plan.cluster.identities, plan.cluster.inputs) == ((), {})
@@ -161,7 +159,7 @@ def test_a_found_cluster_gets_pull_rights_and_nothing_else(tmp_path: Path) -> No
 def test_access_and_identities_that_cannot_work(
     tmp_path: Path, rest: str, access: str, expected: tuple[str, str, str, str]
 ) -> None:
-    assert told(tmp_path, cluster(rest, access), access=False) == [expected]
+    assert told(tmp_path, cluster(rest, access)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +172,7 @@ def test_access_and_identities_that_cannot_work(
     ],
 )
 def test_the_login_follows_from_who_may_log_in(tmp_path: Path, access: str, login: str) -> None:
-    plan = planned(tmp_path, cluster("name: a", access), access=False)
+    plan = planned(tmp_path, cluster("name: a", access))
     assert (plan.findings, plan.cluster.login) == ((), login)
 
 
@@ -182,7 +180,7 @@ def test_settings_of_a_cluster_that_exists_are_named_when_they_do_nothing(tmp_pa
     existing = f"{SUB}/Microsoft.ContainerService/managedClusters/there"
     body = f"aks-dra:cluster: {{existing: {existing}, tier: Free, identity: {{}}}}\n{T4}\n"
     remedy = "remove it, or write null where a base file sets it"
-    assert told(tmp_path, body, access=False) == [
+    assert told(tmp_path, body) == [
         ("ACC013", "warning", "aks-dra:cluster.identity", remedy),
         ("ACC013", "warning", "aks-dra:cluster.tier", remedy),
     ]
@@ -192,16 +190,14 @@ def test_settings_of_a_cluster_that_exists_are_named_when_they_do_nothing(tmp_pa
 
 
 def test_container_logs_go_to_a_workspace_by_the_clusters_identity(tmp_path: Path) -> None:
-    plan = planned(tmp_path, cluster(f"monitoring: {{logAnalytics: {{existing: {LOGS}}}}}"), access=False)
+    plan = planned(tmp_path, cluster(f"monitoring: {{logAnalytics: {{existing: {LOGS}}}}}"))
     config = {"useAADAuth": "true", "logAnalyticsWorkspaceResourceID": LOGS}
     assert plan.cluster.inputs["addonProfiles"] == {"omsagent": {"enabled": True, "config": config}}
-    made = planned(
-        tmp_path, cluster("name: gpus, monitoring: {logAnalytics: {retentionDays: 90}}"), access=False
-    ).cluster
+    made = planned(tmp_path, cluster("name: gpus, monitoring: {logAnalytics: {retentionDays: 90}}")).cluster
     assert made.inputs["addonProfiles"] == {"omsagent": {"enabled": True, "config": {"useAADAuth": "true"}}}
     assert made.workspace is not None
     assert (made.workspace.name, made.workspace.existing, made.workspace.retention_days) == ("log-gpus", "", 90)
-    assert "addonProfiles" not in planned(tmp_path, cluster("name: a"), access=False).cluster.inputs
+    assert "addonProfiles" not in planned(tmp_path, cluster("name: a")).cluster.inputs
 
 
 WINDOW = (
@@ -211,7 +207,7 @@ WINDOW = (
 
 
 def test_a_maintenance_window_is_planned_as_it_is_written(tmp_path: Path) -> None:
-    plan = planned(tmp_path, cluster(f"maintenance: {{aksManagedAutoUpgradeSchedule: {{{WINDOW}}}}}"), access=False)
+    plan = planned(tmp_path, cluster(f"maintenance: {{aksManagedAutoUpgradeSchedule: {{{WINDOW}}}}}"))
     assert plan.findings == ()
     assert plan.cluster.maintenance == {
         "aksManagedAutoUpgradeSchedule": {
@@ -243,7 +239,7 @@ def test_a_maintenance_window_is_planned_as_it_is_written(tmp_path: Path) -> Non
     ],
 )  # fmt: skip
 def test_a_maintenance_window_that_azure_would_drop(tmp_path: Path, given: str, expected: tuple[str, str, str]) -> None:
-    (line,) = told(tmp_path, cluster(f"maintenance: {{{given}}}"), access=False)
+    (line,) = told(tmp_path, cluster(f"maintenance: {{{given}}}"))
     assert (line[0], line[2].removeprefix("aks-dra:cluster.maintenance."), line[3]) == expected
 
 

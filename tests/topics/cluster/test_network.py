@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 SUB = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-net/providers"
 VNET = f"{SUB}/Microsoft.Network/virtualNetworks/hub"
@@ -23,8 +23,7 @@ def cluster(network: str, *, access: str = "azureRbac: true", pools: str = T4) -
 def told(tmp_path: Path, body: str) -> list[tuple[str, str, str, str]]:
     """(code, severity, path below the cluster, remedy) of every finding."""
     return [
-        (f.code, f.severity, f.path.removeprefix("aks-dra:cluster.network."), f.remedy)
-        for f in found(tmp_path, body, access=False)
+        (f.code, f.severity, f.path.removeprefix("aks-dra:cluster.network."), f.remedy) for f in check(tmp_path, body)
     ]
 
 
@@ -108,7 +107,7 @@ def test_user_defined_routing_alone_lacks_a_subnet_and_a_route_table(tmp_path: P
 
 def test_room_for_pods_counts_the_most_nodes_that_pools_may_have(tmp_path: Path) -> None:
     pools = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, allocation: devicePlugin, nodes: {min: 0, max: 62}}}"
-    (over,) = found(tmp_path, cluster("podCidr: 10.100.0.0/18", pools=pools), access=False)
+    (over,) = check(tmp_path, cluster("podCidr: 10.100.0.0/18", pools=pools))
     assert over.message == ("every node takes a /24 of it, so there is room for 64 nodes; the pools may have 65")
     assert over.remedy == "take a /17 or larger; leave room for the nodes that an upgrade adds"
     assert told(tmp_path, cluster("podCidr: 10.100.0.0/18", pools=pools.replace("62", "61"))) == []
@@ -124,14 +123,14 @@ def test_a_pool_in_another_network_is_refused(tmp_path: Path, own: str, message:
         aks-dra:cluster: {{access: {{azureRbac: true}}, {own}}}
         aks-dra:pools: {{t4: {{vmSize: Standard_NC4as_T4_v3, subnetId: {other}}}}}
     """
-    (finding,) = found(tmp_path, body, access=False)
+    (finding,) = check(tmp_path, body)
     assert (finding.code, finding.path, finding.message) == ("NET014", "aks-dra:pools.t4.subnetId", message)
 
 
 def test_a_pool_in_another_subnet_of_the_network_is_planned_there(tmp_path: Path) -> None:
     gpus = f"{VNET}/subnets/gpus"
     pools = f"aks-dra:pools: {{t4: {{vmSize: Standard_NC4as_T4_v3, subnetId: {gpus}}}}}"
-    plan = planned(tmp_path, cluster(f"subnetId: {SUBNET}", pools=pools), access=False)
+    plan = planned(tmp_path, cluster(f"subnetId: {SUBNET}", pools=pools))
     assert plan.findings == ()
     assert plan.pools[0].inputs["vnetSubnetID"] == gpus
     assert plan.cluster.inputs["agentPoolProfiles"][0]["vnetSubnetID"] == SUBNET
@@ -157,7 +156,7 @@ def test_authorised_ranges_are_public_ranges(tmp_path: Path, ranges: str, expect
 
 def test_authorised_ranges_that_azure_takes(tmp_path: Path) -> None:
     body = cluster("", access='azureRbac: true, authorizedIpRanges: [20.1.2.3, 73.140.245.0/24, "0.0.0.0/32"]')
-    plan = planned(tmp_path, body, access=False)
+    plan = planned(tmp_path, body)
     assert plan.findings == ()
     assert plan.cluster.inputs["apiServerAccessProfile"] == {
         "authorizedIPRanges": ["20.1.2.3", "73.140.245.0/24", "0.0.0.0/32"]
@@ -171,7 +170,7 @@ def test_a_private_cluster_has_no_authorised_ranges_and_no_more_than_200_are_tak
 
 
 def test_a_service_range_of_ones_own_gets_its_tenth_address_for_dns(tmp_path: Path) -> None:
-    plan = planned(tmp_path, cluster("serviceCidr: 172.16.4.0/22, dataplane: cilium"), access=False)
+    plan = planned(tmp_path, cluster("serviceCidr: 172.16.4.0/22, dataplane: cilium"))
     assert plan.cluster.inputs["networkProfile"] == {
         "networkPlugin": "azure",
         "networkPluginMode": "overlay",

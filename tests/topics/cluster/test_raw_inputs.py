@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, nodes: {count: 1}}}"
 
@@ -19,8 +19,8 @@ def pool(rest: str) -> str:
     return f"aks-dra:pools: {{a100: {{vmSize: Standard_NC24ads_A100_v4, nodes: {{count: 2}}, {rest}}}}}\n"
 
 
-def told(tmp_path: Path, body: str, *, access: bool = True) -> list[tuple[str, str, str, str]]:
-    return [(f.code, f.severity, f.path, f.remedy) for f in found(tmp_path, body, access=access)]
+def told(tmp_path: Path, body: str) -> list[tuple[str, str, str, str]]:
+    return [(f.code, f.severity, f.path, f.remedy) for f in check(tmp_path, body)]
 
 
 RAW_GOOD = {
@@ -33,14 +33,14 @@ RAW_GOOD = {
 
 @pytest.mark.parametrize("given", RAW_GOOD)
 def test_raw_inputs_without_a_setting_are_handed_on(tmp_path: Path, given: str) -> None:
-    plan = planned(tmp_path, cluster(f"azureInputs: {{{given}}}"), access=False)
+    plan = planned(tmp_path, cluster(f"azureInputs: {{{given}}}"))
     assert plan.findings == ()
     assert RAW_GOOD[given] in plan.cluster.inputs
 
 
 def test_raw_inputs_below_one_of_the_packages_are_merged(tmp_path: Path) -> None:
     raw = "azureInputs: {networkProfile: {loadBalancerProfile: {managedOutboundIPs: {count: 2}}}}"
-    profile = planned(tmp_path, cluster(raw), access=False).cluster.inputs["networkProfile"]
+    profile = planned(tmp_path, cluster(raw)).cluster.inputs["networkProfile"]
     assert profile["loadBalancerProfile"] == {"managedOutboundIPs": {"count": 2}}
     assert profile["networkPluginMode"] == "overlay"
 
@@ -67,13 +67,13 @@ def test_raw_inputs_below_one_of_the_packages_are_merged(tmp_path: Path) -> None
 def test_raw_inputs_that_azure_would_drop_or_that_contradict(
     tmp_path: Path, given: str, code: str, path: str, words: str
 ) -> None:
-    lines = told(tmp_path, cluster(f"azureInputs: {{{given}}}"), access=False)
+    lines = told(tmp_path, cluster(f"azureInputs: {{{given}}}"))
     assert lines == [(code, "error", f"aks-dra:cluster.azureInputs.{path}", words)]
 
 
 def test_a_contradiction_names_both_sides_and_the_packages_stays(tmp_path: Path) -> None:
     body = pool("azureInputs: {mode: System, scaleDownMode: Deallocate}")
-    (finding,) = found(tmp_path, body)
+    (finding,) = check(tmp_path, body)
     assert finding.message == "the package sets mode to 'User', and this says 'System'"
     inputs = planned(tmp_path, body).pools[0].inputs
     assert (inputs["mode"], inputs["scaleDownMode"]) == ("User", "Deallocate")

@@ -9,7 +9,7 @@ import pytest
 
 from aks_dra.model.plan import Plan
 from aks_dra.report import as_document
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 H100 = "h100: {vmSize: Standard_NC40ads_H100_v5, sharing: {mode: mig, layout: all-1g.12gb}}"
 A100 = (
@@ -34,7 +34,7 @@ def body(*pools: str, gpu: str = "", classes: str = "", version: str = "1.36") -
 
 
 def said(tmp_path: Path, text: str) -> list[tuple[str, str, str]]:
-    listed = found(tmp_path, text, access=False)
+    listed = check(tmp_path, text)
     return [(f.severity, f.code, f.path) for f in listed if f.code not in ("ALL006", "ALL007")]
 
 
@@ -54,7 +54,7 @@ def manifest(plan: Plan, name: str) -> dict[str, Any]:
 
 
 def test_every_mig_class_of_the_package_carries_the_device_plugins_name(tmp_path: Path) -> None:
-    plan = planned(tmp_path, body(H100, A100, T4, gpu="{extendedResources: true}"), access=False)
+    plan = planned(tmp_path, body(H100, A100, T4, gpu="{extendedResources: true}"))
     assert plan.errors == ()
     assert named(plan) == {
         "a100-80gb-1g.10gb.me": "nvidia.com/mig-1g.10gb.me",
@@ -69,13 +69,13 @@ def test_every_mig_class_of_the_package_carries_the_device_plugins_name(tmp_path
 
 
 def test_nothing_is_named_without_being_asked(tmp_path: Path) -> None:
-    assert named(planned(tmp_path, body(H100, T4), access=False)) == {"aks-dra-legacy-requests": "nvidia.com/gpu"}
-    assert named(planned(tmp_path, body(H100, T4, version="1.35"), access=False)) == {}
+    assert named(planned(tmp_path, body(H100, T4))) == {"aks-dra-legacy-requests": "nvidia.com/gpu"}
+    assert named(planned(tmp_path, body(H100, T4, version="1.35"))) == {}
 
 
 def test_single_classes_by_name(tmp_path: Path) -> None:
     gpu = "{extendedResources: {h100-nvl-1g.12gb: example.com/slice, t4: nvidia.com/t4}}"
-    plan = planned(tmp_path, body(H100, T4, gpu=gpu), access=False)
+    plan = planned(tmp_path, body(H100, T4, gpu=gpu))
     assert plan.errors == ()
     assert named(plan) == {
         "aks-dra-legacy-requests": "nvidia.com/gpu",
@@ -86,7 +86,7 @@ def test_single_classes_by_name(tmp_path: Path) -> None:
 
 def test_a_class_of_the_users(tmp_path: Path) -> None:
     classes = "{any: {require: {type: gpu}, extendedResourceName: example.com/gpu}}"
-    plan = planned(tmp_path, body(T4, classes=classes), access=False)
+    plan = planned(tmp_path, body(T4, classes=classes))
     assert plan.errors == ()
     assert manifest(plan, "any") == {
         "apiVersion": "resource.k8s.io/v1",
@@ -109,7 +109,7 @@ def test_a_class_of_the_users(tmp_path: Path) -> None:
 def test_a_class_of_the_users_for_nvidia_com_gpu_and_the_packages_own_say_the_same(tmp_path: Path) -> None:
     """Whichever of the two is newer, the same devices are handed out."""
     classes = "{only-t4: {require: {product: T4, type: gpu}, extendedResourceName: nvidia.com/gpu}}"
-    plan = planned(tmp_path, body(H100, T4, classes=classes), access=False)
+    plan = planned(tmp_path, body(H100, T4, classes=classes))
     assert plan.errors == ()
     assert manifest(plan, "aks-dra-legacy-requests")["spec"] == manifest(plan, "only-t4")["spec"]
 
@@ -125,7 +125,7 @@ LEGACY = [
 def test_one_class_decides_who_serves_nvidia_com_gpu(
     tmp_path: Path, pools: tuple[str, ...], gpu: str, served: bool
 ) -> None:
-    plan = planned(tmp_path, body(*pools, gpu=gpu), access=False)
+    plan = planned(tmp_path, body(*pools, gpu=gpu))
     expression = "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == 'gpu'"
     assert manifest(plan, "aks-dra-legacy-requests") == {
         "apiVersion": "resource.k8s.io/v1",

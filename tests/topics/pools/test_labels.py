@@ -10,7 +10,7 @@ import pytest
 from aks_dra.resources import DraClusterArgs
 from tests.resources.hand_made import make_plan, whole_cluster
 from tests.resources.stand_in import failing, kubelogin, run  # noqa: F401
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 
 def pool(rest: str, name: str = "a100", size: str = "Standard_NC24ads_A100_v4") -> str:
@@ -18,7 +18,7 @@ def pool(rest: str, name: str = "a100", size: str = "Standard_NC24ads_A100_v4") 
 
 
 def codes(tmp_path: Path, body: str) -> list[tuple[str, str]]:
-    return [(finding.code, finding.severity) for finding in found(tmp_path, body)]
+    return [(finding.code, finding.severity) for finding in check(tmp_path, body)]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_zones_are_left_out_unless_they_are_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["GPU-Pool", "gpu-enabled", "1t4", "averyverylong1", "t4_a", "ünicode"])
 def test_pool_names_that_azure_refuses_are_not_mended(tmp_path: Path, name: str) -> None:
-    (finding,) = found(tmp_path, pool("maxPods: 50", name))
+    (finding,) = check(tmp_path, pool("maxPods: 50", name))
     assert (finding.code, finding.path, finding.value) == ("NAM001", f"aks-dra:pools.{name}", name)
     assert "1 to 12 lowercase letters and digits" in finding.message
 
@@ -108,7 +108,7 @@ def versions(cluster: str, own: str) -> str:
     ],
 )
 def test_no_pool_is_newer_than_its_cluster(tmp_path: Path, cluster: str, own: str, expected: list[str]) -> None:
-    lines = found(tmp_path, versions(cluster, own), access=False)
+    lines = check(tmp_path, versions(cluster, own))
     assert [f.code for f in lines if f.code.startswith("VER")] == expected
     assert all(f.path == "aks-dra:pools.h100.kubernetesVersion" for f in lines if f.code == "VER004")
 
@@ -135,7 +135,7 @@ def test_the_floor_is_one_of_patches_and_a_minor_is_its_latest(
     tmp_path: Path, version: str, code: str, remedy: str
 ) -> None:
     body = f'aks-dra:cluster: {{kubernetesVersion: "{version}", access: {{azureRbac: true}}}}\n'
-    assert [(f.code, f.remedy) for f in found(tmp_path, body, access=False)] == ([(code, remedy)] if code else [])
+    assert [(f.code, f.remedy) for f in check(tmp_path, body)] == ([(code, remedy)] if code else [])
 
 
 OUTPUT = "Calling __str__ on an Output[T] is not supported."
@@ -154,7 +154,7 @@ OUTPUT = "Calling __str__ on an Output[T] is not supported."
     ],
 )  # fmt: skip
 def test_the_text_of_an_output_is_found_wherever_it_stands(tmp_path: Path, body: str, code: str, path: str) -> None:
-    assert (code, path) in {(finding.code, finding.path) for finding in found(tmp_path, body)}
+    assert (code, path) in {(finding.code, finding.path) for finding in check(tmp_path, body)}
 
 
 @pytest.mark.parametrize("where", ["pools", "device_classes", "claims", "namespaces"])
@@ -182,5 +182,5 @@ def test_an_output_as_a_name_is_refused_before_anything_is_registered(where: str
 def test_labels_that_yaml_reads_as_no_text_are_shown_in_quotes(
     tmp_path: Path, body: str, path: str, remedy: str
 ) -> None:
-    lines = [(f.path, f.remedy) for f in found(tmp_path, body) if f.path == path]
+    lines = [(f.path, f.remedy) for f in check(tmp_path, body) if f.path == path]
     assert lines == [(path, remedy)]

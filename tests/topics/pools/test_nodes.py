@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 SUB = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-shared/providers"
 
@@ -16,8 +16,8 @@ def pool(rest: str) -> str:
     return f"aks-dra:pools: {{a100: {{vmSize: Standard_NC24ads_A100_v4, nodes: {{count: 2}}, {rest}}}}}\n"
 
 
-def told(tmp_path: Path, body: str, *, access: bool = True) -> list[tuple[str, str, str, str]]:
-    return [(f.code, f.severity, f.path, f.remedy) for f in found(tmp_path, body, access=access)]
+def told(tmp_path: Path, body: str) -> list[tuple[str, str, str, str]]:
+    return [(f.code, f.severity, f.path, f.remedy) for f in check(tmp_path, body)]
 
 
 def inputs_of(tmp_path: Path, rest: str) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_prices_that_azure_takes(tmp_path: Path, price: str) -> None:
 
 def test_an_image_has_bounds_by_kubernetes_version(tmp_path: Path) -> None:
     body = 'aks-dra:cluster: {kubernetesVersion: "1.37", access: {azureRbac: true}}\n' + pool("osSku: AzureLinux3")
-    (finding,) = (f for f in found(tmp_path, body, access=False) if f.code.startswith("NOD"))
+    (finding,) = (f for f in check(tmp_path, body) if f.code.startswith("NOD"))
     assert (finding.code, finding.severity) == ("NOD003", "warning")
     assert finding.message == "AKS has this image for Kubernetes from 1.28 up to 1.36, and these nodes run 1.37"
 
@@ -96,15 +96,15 @@ def test_an_image_has_bounds_by_kubernetes_version(tmp_path: Path) -> None:
 def test_all_gpu_pools_run_one_image_whatever_its_name(tmp_path: Path) -> None:
     two = "aks-dra:pools: {{a: {{vmSize: Standard_NC4as_T4_v3, {}}}, b: {{vmSize: Standard_NC4as_T4_v3, {}}}}}"
     assert told(tmp_path, two.format("osSku: Ubuntu", "osSku: Ubuntu2404")) == []
-    (other,) = found(tmp_path, two.format("osSku: Ubuntu", "osSku: Ubuntu2204"))
+    (other,) = check(tmp_path, two.format("osSku: Ubuntu", "osSku: Ubuntu2204"))
     assert (other.code, other.severity, other.path) == ("NOD006", "error", "aks-dra:pools.b.osSku")
     assert other.message == (
         "these nodes run Ubuntu2204, those of pool a run Ubuntu2404, and the operator serves one image"
     )
-    older = found(tmp_path, two.format("osSku: Ubuntu", 'osSku: Ubuntu, kubernetesVersion: "1.34"'))
+    older = check(tmp_path, two.format("osSku: Ubuntu", 'osSku: Ubuntu, kubernetesVersion: "1.34"'))
     assert [(f.code, f.path) for f in older] == [("NOD006", "aks-dra:pools.b.kubernetesVersion")]
     aks = "aks-dra:gpu: {driver: aks}\n" + two.format("osSku: Ubuntu", "osSku: Ubuntu2204")
-    assert [(f.code, f.severity) for f in found(tmp_path, aks)] == [("NOD006", "warning")]
+    assert [(f.code, f.severity) for f in check(tmp_path, aks)] == [("NOD006", "warning")]
 
 
 @pytest.mark.parametrize(

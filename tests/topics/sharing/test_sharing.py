@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aks_dra.model.plan import Plan
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 T4 = "{vmSize: Standard_NC4as_T4_v3"
 A100 = "{vmSize: Standard_NC24ads_A100_v4"
@@ -92,7 +92,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("body", "code", "path"), REFUSED, ids=[f"{c[1]}-{n}" for n, c in enumerate(REFUSED)])
 def test_refused(tmp_path: Path, body: str, code: str, path: str) -> None:
-    findings = found(tmp_path, body)
+    findings = check(tmp_path, body)
     assert (code, path) in {(finding.code, finding.path) for finding in findings}, findings
     assert all(finding.remedy and finding.source for finding in findings)
 
@@ -246,7 +246,7 @@ TEMPLATE = "\naks-dra:claims: {{ml: {{c: {{deviceClass: {0}{1}}}}}}}"
 )
 def test_a_template_that_was_meant_to_be_shared(tmp_path: Path, device_class: str, more: str, warned: bool) -> None:
     body = pool(T4 + ", sharing: {mode: timeSlicing}") + TEMPLATE.format(device_class, more)
-    findings = [f for f in found(tmp_path, body) if f.code == "SHA014"]
+    findings = [f for f in check(tmp_path, body) if f.code == "SHA014"]
     assert [f.path for f in findings] == (["aks-dra:claims.ml.c.shareAcross"] if warned else [])
     assert all("two pods hold two GPUs" in f.message for f in findings)
 

@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "tests" / "data" / "azure"
 
 
-def codes(folder: Path, body: str, snapshot: Path = SAMPLE, *, access: bool = True) -> list[tuple[str, str, str]]:
-    findings = plan_file(stack(folder, body, access=access), snapshot=read_snapshot(snapshot))[1]
+def codes(folder: Path, body: str, snapshot: Path = SAMPLE) -> list[tuple[str, str, str]]:
+    findings = plan_file(stack(folder, body), snapshot=read_snapshot(snapshot))[1]
     return [(f.code, f.path, f.remedy) for f in findings if f.code.startswith(("AZS", "SIZ009", "VER"))]
 
 
@@ -74,7 +74,7 @@ def test_quota_counts_what_pools_may_grow_to(tmp_path: Path) -> None:
 )
 def test_versions(tmp_path: Path, cluster: str, expected: list[str]) -> None:
     body = f"aks-dra:cluster: {{{cluster}, access: {{azureRbac: true}}}}"
-    assert [code for code, _, _ in codes(tmp_path, body, access=False)] == expected
+    assert [code for code, _, _ in codes(tmp_path, body)] == expected
 
 
 def test_a_missing_file_is_not_checked_against(tmp_path: Path) -> None:

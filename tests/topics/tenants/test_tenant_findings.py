@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stacks import found
+from tests.stacks import check
 from tests.topics.tenants.bodies import FPGA, POOLS
 
 CASES = [
@@ -85,7 +85,7 @@ CASES = [
 
 @pytest.mark.parametrize(("body", "code", "path", "remedy"), CASES, ids=[f"{c[1]}-{c[2]}" for c in CASES])
 def test_findings(tmp_path: Path, body: str, code: str, path: str, remedy: str) -> None:
-    findings = [f for f in found(tmp_path, POOLS + body) if f.code.startswith(("TEN", "TST"))]
+    findings = [f for f in check(tmp_path, POOLS + body) if f.code.startswith(("TEN", "TST"))]
     assert [(f.code, f.path, f.severity) for f in findings] == [
         (code, path, "warning" if code in ("TEN007", "TEN009") else "error")
     ]
@@ -102,7 +102,7 @@ def test_what_counts_more_than_one_may_think_is_said(tmp_path: Path) -> None:
         "    ranked: {firstAvailable: [{deviceClass: h100-nvl}, {deviceClass: t4, count: 2}]}\n"
         "    every: {deviceClass: h100-nvl, all: true}\n"
     )
-    said = {(f.code, f.path.rpartition(".")[2]): f.message for f in found(tmp_path, body) if f.code.startswith("TEN")}
+    said = {(f.code, f.path.rpartition(".")[2]): f.message for f in check(tmp_path, body) if f.code.startswith("TEN")}
     assert said[("TEN006", "ranked")] == (
         "such a claim counts 2 against the quota of t4, which is 1, so it is always refused, also while an earlier "
         "alternative is free: each alternative counts"
@@ -126,7 +126,7 @@ def test_what_is_allowed_and_fits_says_nothing(tmp_path: Path) -> None:
             "  watch: {w: {deviceClass: gpu.nvidia.com, adminAccess: true}}\n"
         )
     )
-    assert [f for f in found(tmp_path, body) if f.code.startswith(("TEN", "TST"))] == []
+    assert [f for f in check(tmp_path, body) if f.code.startswith(("TEN", "TST"))] == []
 
 
 SHARED = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, sharing: {mode: timeSlicing}}}\n"
@@ -152,7 +152,7 @@ HOLES = [
 @pytest.mark.parametrize(("entry", "text"), HOLES)
 def test_a_class_beside_a_quota_that_reaches_the_same_devices(tmp_path: Path, entry: str, text: str) -> None:
     body = SHARED + f"aks-dra:namespaces: {{ml: {{{entry}}}}}"
-    said = [f.message for f in found(tmp_path, body) if f.code.startswith(("TEN", "CLM"))]
+    said = [f.message for f in check(tmp_path, body) if f.code.startswith(("TEN", "CLM"))]
     assert len(said) == bool(text)
     assert all(message.startswith(text) for message in said)
 
@@ -163,5 +163,5 @@ def test_a_list_is_proposed_without_names_that_do_not_exist(tmp_path: Path) -> N
         + FPGA
         + ("aks-dra:namespaces: {ml: {allow: [t4, fpga, nothing]}}\naks-dra:claims: {ml: {a: {deviceClass: h100-nvl}}}")
     )
-    [refused] = [f for f in found(tmp_path, body) if f.code == "TEN004"]
+    [refused] = [f for f in check(tmp_path, body) if f.code == "TEN004"]
     assert refused.remedy == "set aks-dra:namespaces.ml.allow: [h100-nvl, t4]"

@@ -194,7 +194,7 @@ def test_a_namespace_that_exists_is_patched_and_let_go_of(tmp_path: Path) -> Non
 def test_quotas_count_extended_resources_where_there_are_some(tmp_path: Path, version: str, early: bool) -> None:
     cluster = f'aks-dra:cluster: {{access: {{azureRbac: true}}, kubernetesVersion: "{version}"}}\n'
     body = cluster + POOLS + "aks-dra:namespaces: {ml: {quota: {t4: 2, gpu.nvidia.com: 0}}}"
-    plan = planned(tmp_path, body, access=False)
+    plan = planned(tmp_path, body)
     claims = {"gpu.nvidia.com.deviceclass.resource.k8s.io/devices": "0", "t4.deviceclass.resource.k8s.io/devices": "2"}
     pods = {
         "requests.deviceclass.resource.kubernetes.io/gpu.nvidia.com": "0",

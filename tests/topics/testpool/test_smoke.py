@@ -11,7 +11,7 @@ import pytest
 from aks_dra.model.plan import Plan
 from aks_dra.resources import SmokeTest, reasons
 from tests.resources.stand_in import kubelogin, run  # noqa: F401
-from tests.stacks import found, planned
+from tests.stacks import check, planned
 
 POOLS = "aks-dra:pools: {a100: {vmSize: Standard_NC24ads_A100_v4}}\n"
 TEST = POOLS + "aks-dra:testPool: {enabled: true}\n"
@@ -168,7 +168,7 @@ def test_it_can_be_left_out(tmp_path: Path) -> None:
 
 def test_a_size_that_does_not_exist_is_a_finding_and_no_job(tmp_path: Path) -> None:
     body = "aks-dra:testPool: {enabled: true, vmSize: Standard_NC4as_T4_v9}"
-    assert "SIZ001" in {f.code for f in found(tmp_path, body)}
+    assert "SIZ001" in {f.code for f in check(tmp_path, body)}
     assert planned(tmp_path, body).smoke_test == ()
 
 
