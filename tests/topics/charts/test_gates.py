@@ -1,4 +1,4 @@
-"""Feature gates of the DRA driver: derived from what asks, refused where they exclude each other; dynamic MIG."""
+"""Feature gates of the DRA driver: derived from what asks, refused where they exclude each other."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from aks_dra.facts import load_facts
 from aks_dra.model.plan import Plan
-from tests.stacks import check, planned
+from tests.stacks import DRA, check, errors, planned, values
 
 T4 = "{vmSize: Standard_NC4as_T4_v3"
 H100 = "{vmSize: Standard_NC40ads_H100_v5"
@@ -83,61 +84,11 @@ aks-dra:pools:
 """
 
 
-@pytest.mark.parametrize(
-    ("size", "more", "code", "severity"),
-    [
-        ("Standard_NC40ads_H100_v5", ", sharing: {mode: mig, layout: all-1g.12gb}", "DYN004", "error"),
-        (
-            "Standard_NC40ads_H100_v5",
-            ", allocation: devicePlugin, sharing: {mode: mig, layout: all-1g.12gb}",
-            "DYN005",
-            "error",
-        ),
-        ("Standard_NC40ads_H100_v5", "", "DYN006", "error"),
-        ("Standard_NC4as_T4_v3", "", "DYN007", "warning"),
-        ("Standard_NC24ads_A100_v4", ", sharing: {mode: dynamicMig}", "DYN002", "warning"),
-    ],
-)
-def test_what_dynamic_mig_cannot_live_beside(tmp_path: Path, size: str, more: str, code: str, severity: str) -> None:
-    (finding,) = check(tmp_path, DYNAMIC % (size, more))
-    assert (finding.code, finding.severity) == (code, severity)
-    assert ".other" in finding.path
-    assert "cut" in finding.message or code == "DYN002"
-
-
-def test_dynamic_mig_below_kubernetes_1_36(tmp_path: Path) -> None:
-    body = "aks-dra:cluster: {kubernetesVersion: '1.35', access: {azureRbac: true}}\n"
-    findings = check(tmp_path, body + pool(H100 + ", sharing: {mode: dynamicMig}"))
-    assert [(f.code, f.path) for f in findings if f.severity == "error"] == [("CHT012", "aks-dra:pools.p.sharing.mode")]
-
-
 def test_versions_whose_dynamic_mig_publishes_nothing_on_a_t4(tmp_path: Path) -> None:
     body = "aks-dra:gpu: {charts: {draDriver: {version: %s}}}\n" + DYNAMIC % ("Standard_NC4as_T4_v3", "")
     old = {(f.code, f.severity) for f in check(tmp_path, body % "25.12.0")}
     assert ("CHT011", "error") in old
     assert "CHT011" not in {f.code for f in check(tmp_path, body % "0.4.1")}
-
-
-def test_devices_of_dynamic_mig(tmp_path: Path) -> None:
-    """Every place of every profile and the whole GPU; the class of a profile counts what can exist at once."""
-    plan = planned(tmp_path, pool(H100 + ", sharing: {mode: dynamicMig}"))
-    (made,) = plan.pools
-    assert len(made.devices) == 26
-    whole = made.devices[0]
-    assert (whole.name, whole.capacity["memory"], whole.capacity["multiprocessors"]) == ("gpu-0", "95360Mi", "132")
-    assert not any(name.startswith("memorySlice") for device in made.devices for name in device.capacity)
-    taken = {device.name: device.consumes["gpu-0-counter-set"] for device in made.devices}
-    assert [key for key in taken["gpu-0-mig-3g47gb-9-4"] if key.startswith("memory-slice")] == [
-        f"memory-slice-{slot}" for slot in (4, 5, 6, 7)
-    ]
-    assert taken["gpu-0"]["memory-slice-0"] == "1"
-    counts = {match.device_class: dict(match.pools) for match in plan.matches}
-    assert counts["h100-nvl"] == {"p": 1}
-    assert counts["h100-nvl-1g.12gb"] == {"p": 7}
-    assert counts["h100-nvl-3g.47gb"] == {"p": 2}
-    assert made.labels["aks-dra.dev/mig-owner"] == "none"
-    assert "nvidia.com/mig.config" not in made.labels
-    assert plan.releases[0].values["migManager"] == {"enabled": False}
 
 
 def test_consumable_shares_are_raw_and_warned_about(tmp_path: Path) -> None:
@@ -157,3 +108,39 @@ def test_gates_in_raw_values_are_sent_to_their_place(tmp_path: Path) -> None:
     raw = "aks-dra:gpu: {charts: {draDriver: {values: {featureGates: {DynamicMIG: true}}}}}\n"
     findings = [f for f in check(tmp_path, raw + pool(T4)) if f.code == "GAT001"]
     assert [f.path for f in findings] == ["aks-dra:gpu.charts.draDriver.values.featureGates"]
+
+
+FACTS = load_facts()
+T4_SIZE = "Standard_NC4as_T4_v3"
+
+
+def one(size: str, sharing: str, allocation: str = "dra") -> str:
+    return f"aks-dra:pools: {{p: {{vmSize: {size}, allocation: {allocation}, sharing: {sharing}}}}}\n"
+
+
+PUBLISHES_NOTHING = FACTS.chart_faults["dynamic-mig-publishes-nothing"].versions
+
+
+@pytest.mark.parametrize("version", FACTS.charts["dra-driver-nvidia-gpu"].versions)
+def test_dynamic_mig_beside_gpus_without_mig_is_refused_where_it_publishes_nothing(
+    tmp_path: Path, version: str
+) -> None:
+    body = one(T4_SIZE, "{mode: exclusive}") + (
+        "aks-dra:gpu: {featureGates: {DynamicMIG: true}, "
+        f"charts: {{draDriver: {{version: {version}, source: ./x}}}}}}"
+    )
+    refused = [path for code, path in errors(tmp_path, body) if code == "CHT011" and path.endswith("DynamicMIG")]
+    assert bool(refused) == (version in PUBLISHES_NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("mode", "gate"), [("mps", "MPSSupport"), ("timeSlicing", "TimeSlicingSettings"), ("exclusive", None)]
+)
+def test_a_pools_sharing_switches_its_gate_on_and_nobody_switches_it_off(
+    tmp_path: Path, mode: str, gate: str | None
+) -> None:
+    body = one(T4_SIZE, f"{{mode: {mode}}}")
+    assert values(planned(tmp_path, body), DRA).get("featureGates", {}) == ({gate: True} if gate else {})
+    for name in ("MPSSupport", "TimeSlicingSettings"):
+        off = errors(tmp_path, body + f"aks-dra:gpu: {{featureGates: {{{name}: false}}}}")
+        assert off == ([("CHT009", f"aks-dra:gpu.featureGates.{name}")] if name == gate else [])

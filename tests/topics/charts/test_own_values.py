@@ -1,4 +1,4 @@
-"""Faults that people met with chart values that take something away, or that Kubernetes takes as text only."""
+"""Chart values of a user's own that take something away, or that Kubernetes takes as text only; nulls and lists."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.stacks import DRA as DRA_CHART
 from tests.stacks import OPERATOR as OPERATOR_CHART
-from tests.stacks import check, errors, only, release, warnings
+from tests.stacks import check, errors, only, planned, values, warnings
 
 OPERATOR, DRA = "aks-dra:gpu.charts.operator.values", "aks-dra:gpu.charts.draDriver.values"
 PLUGIN = "aks-dra:gpu.charts.devicePlugin.values"
@@ -144,41 +145,6 @@ def test_the_packages_empty_text_is_shown(tmp_path: Path) -> None:
     )
 
 
-def test_compute_domains_are_the_users_choice_with_either_stack(tmp_path: Path) -> None:
-    values = {"draDriver": {"computeDomains": {"enabled": True}}}
-    body = stack("operator", values, T4, "draStack: operator, ")
-    assert errors(tmp_path, body) == []
-    assert warnings(tmp_path, body) == [("CHT013", f"{OPERATOR}.draDriver.computeDomains.enabled")]
-    assert release(tmp_path, body, OPERATOR_CHART).values["draDriver"]["computeDomains"] == {"enabled": True}
-    grace = stack("operator", values, "{vmSize: Standard_ND128isr_NDR_GB200_v6}", "draStack: operator, ")
-    assert warnings(tmp_path, grace) == [("SIZ002", "aks-dra:pools.p.vmSize")]
-
-
-@pytest.mark.parametrize(
-    "text", ["Calling [toString] on an [Output<T>] is not supported.", "Calling __str__ on an Output"]
-)
-def test_the_text_of_an_output_in_chart_values_is_refused_in_every_language(tmp_path: Path, text: str) -> None:
-    body = stack("operator", {"driver": {"repository": text}}, T4)
-    assert errors(tmp_path, body) == [("NAM006", f"{OPERATOR}.driver.repository")]
-
-
-def test_a_registry_without_its_scheme_is_said(tmp_path: Path) -> None:
-    body = "aks-dra:gpu: {charts: {draDriver: {source: %s}}}\naks-dra:pools: {p: " + T4 + "}\n"
-    finding = only(tmp_path, body % "registry.k8s.io/dra-driver-nvidia/charts", "CHT014")
-    assert (finding.severity, finding.remedy) == (
-        "warning",
-        "write oci://registry.k8s.io/dra-driver-nvidia/charts, or ./registry.k8s.io/dra-driver-nvidia/charts for a "
-        "folder of this name",
-    )
-    for folder in (".local/charts", "charts", "./a.b/charts", "/srv/a.io/charts", "charts.1/x"):
-        assert check(tmp_path, body % folder) == []
-
-
-def test_a_charts_version_has_no_leading_zero(tmp_path: Path) -> None:
-    body = "aks-dra:gpu: {charts: {operator: {version: v26.07.0}}}\n"
-    assert errors(tmp_path, body) == [("CHT001", "aks-dra:gpu.charts.operator.version")]
-
-
 @pytest.mark.parametrize("pool", [T4, T4_PLUGIN % "", A100 % (", driver: aks", "all-1g.10gb")])
 def test_the_operators_policy_is_not_taken_away(tmp_path: Path, pool: str) -> None:
     body = stack("operator", {"clusterPolicy": {"deployCR": False}}, pool)
@@ -186,29 +152,58 @@ def test_the_operators_policy_is_not_taken_away(tmp_path: Path, pool: str) -> No
     assert check(tmp_path, stack("operator", {"clusterPolicy": {"deployCR": True}}, pool)) == []
 
 
-OLD = "source: https://helm.ngc.nvidia.com/nvidia, version: 25.8.0, values"
-SYSTEM = {"matchExpressions": [{"key": "kubernetes.azure.com/mode", "operator": "In", "values": ["system"]}]}
+POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
+DRA_VALUES = "aks-dra:gpu.charts.draDriver.values"
+
+
+def dra(given: str) -> str:
+    return f"aks-dra:gpu: {{charts: {{draDriver: {{values: {given}}}}}}}"
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("given", "path"),
     [
-        ({}, {"required": [SYSTEM]}),
-        ({"podAntiAffinity": {"x": []}}, {"required": [SYSTEM], "podAntiAffinity": {"x": []}}),
-        ({"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
-         {"required": [SYSTEM], "preferredDuringSchedulingIgnoredDuringExecution": []}),
-        (required("example.com/own"),
-         {"required": [{"matchExpressions": [{"key": "example.com/own", "operator": "Exists"}]}]}),
+        ("{controller: {priorityClassName: null}}", "controller.priorityClassName"),
+        ("{controller: ~}", "controller"),
+        ("{webhook: {tolerations: null}}", "webhook.tolerations"),
+        ("{controller: {tolerations: [{key: a, operator: Exists, effect: null}]}}", "controller.tolerations.0.effect"),
+        ("{image: {tag: }}", "image.tag"),
     ],
-)  # fmt: skip
-def test_an_old_charts_controller_never_falls_back_to_the_charts_control_plane_node(
-    tmp_path: Path, given: dict[str, Any], expected: dict[str, Any]
+)
+def test_a_null_that_would_not_reach_helm_is_refused_with_its_path(tmp_path: Path, given: str, path: str) -> None:
+    assert ("CHT010", f"{DRA_VALUES}.{path}") in errors(tmp_path, POOL + dra(given))
+
+
+EXTRA: dict[str, Any] = {"key": "extra", "operator": "Exists"}
+LISTS = [
+    ("draDriver", "{kubeletPlugin: {tolerations: %s}}", DRA_CHART, ("kubeletPlugin", "tolerations")),
+    ("operator", "{daemonsets: {tolerations: %s}}", OPERATOR_CHART, ("daemonsets", "tolerations")),
+    ("operator", "{node-feature-discovery: {worker: {tolerations: %s}}}", OPERATOR_CHART,
+     ("node-feature-discovery", "worker", "tolerations")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("chart", "given", "name", "keys"), LISTS, ids=[".".join(row[3]) for row in LISTS])
+def test_one_more_toleration_is_added_to_those_that_are_needed(
+    tmp_path: Path, chart: str, given: str, name: str, keys: tuple[str, ...]
 ) -> None:
-    body = stack("draDriver", {"controller": {"affinity": given}}, T4).replace(
-        "draDriver: {values", f"draDriver: {{{OLD}"
-    )
-    assert errors(tmp_path, body) == []
-    affinity = dict(release(tmp_path, body, "dra-driver-nvidia-gpu").values["controller"]["affinity"])
-    node = dict(affinity.pop("nodeAffinity"))
-    terms = node.pop("requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"]
-    assert {"required": terms, **node, **affinity} == expected
+    def tolerations(extra: str) -> list[dict[str, Any]]:
+        found: Any = values(
+            planned(tmp_path, POOL + f"aks-dra:gpu: {{charts: {{{chart}: {{values: {given % extra}}}}}}}"), name
+        )
+        for key in keys:
+            found = found[key]
+        return list(found)
+
+    one = "[{key: extra, operator: Exists}]"
+    before = tolerations("[]")
+    assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in before
+    assert tolerations(one) == [*before, EXTRA]
+    assert errors(tmp_path, POOL + f"aks-dra:gpu: {{charts: {{{chart}: {{values: {given % one}}}}}}}") == []
+    emptied = POOL + f"aks-dra:gpu: {{charts: {{{chart}: {{values: {given % '[]'}}}}}}}"
+    assert [code for code, _ in errors(tmp_path, emptied)] == ["CHT005"]
+
+
+def test_a_users_list_that_is_not_the_packages_is_passed_on_whole(tmp_path: Path) -> None:
+    plan = planned(tmp_path, POOL + dra("{controller: {tolerations: [{key: extra, operator: Exists}]}}"))
+    assert values(plan, DRA_CHART)["controller"]["tolerations"] == [EXTRA]

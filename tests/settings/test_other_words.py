@@ -1,4 +1,4 @@
-"""Faults that people met with settings in another tool's words, in another place, or in another shape."""
+"""Settings in another tool's words, in another place, or in another shape."""
 
 from __future__ import annotations
 
@@ -88,39 +88,44 @@ def test_the_path_has_no_name_of_a_type(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_ranked_alternatives_are_at_least_one(tmp_path: Path) -> None:
-    body = POOL % "" + "aks-dra:claims: {ml: {c: {raw: {devices: {requests: [{name: gpu, firstAvailable: []}]}}}}}"
-    assert errors(tmp_path, body) == [("RAW006", "aks-dra:claims.ml.c.raw.devices.requests.0")]
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "resource.k8s.io/admin-access", "resource.kubernetes.io/adminAccess", "resource.kubernetes.io/admin_access",
-        "kubernetes.io/admin-access", "admin-access", "Resource.kubernetes.io/admin-access", "adminaccess",
-    ],
-)  # fmt: skip
-def test_a_misspelt_label_for_admin_access_is_refused(tmp_path: Path, key: str) -> None:
-    body = f"aks-dra:namespaces: {{m: {{adminAccess: true, labels: {{{key}: 'true'}}}}}}"
-    assert ("CLM015", f"aks-dra:namespaces.m.labels.{key}") in errors(tmp_path, body)
-
-
-def test_other_labels_of_a_namespace_are_left_alone(tmp_path: Path) -> None:
-    labels = "{resource.kubernetes.io/admin-access: 'true', team: admin, example.com/adminaccess: x}"
-    assert check(tmp_path, f"aks-dra:namespaces: {{m: {{labels: {labels}}}}}") == []
-
-
-def test_the_spec_of_a_claim_in_place_of_a_templates_is_told_from_it(tmp_path: Path) -> None:
-    claim = "{devices: {requests: [{name: gpu, exactly: {deviceClassName: a100-80gb}}]}}"
-    body = POOL % "" + "aks-dra:claims: {ml: {c: {%s raw: {spec: %s}}}}"
-    (found,) = check(tmp_path, body % ("", claim))
-    assert (found.code, found.path) == ("RAW005", "aks-dra:claims.ml.c.raw.spec")
-    assert found.remedy.startswith("write spec: {spec: {devices: …}}, or shareAcross: pods")
-    assert check(tmp_path, body % ("shareAcross: pods,", claim)) == []
-    assert check(tmp_path, body % ("", f"{{spec: {claim}}}")) == []
-
-
 def test_json_text_inside_a_setting_is_told_from_a_name(tmp_path: Path) -> None:
     body = 'aks-dra:pools: {p: \'{"vmSize": "Standard_NC4as_T4_v3"}\'}'
     assert errors(tmp_path, body) == [("SET002", "aks-dra:pools.p")]
     assert only(tmp_path, body, "SET002").remedy == "write it as YAML, without the quotes around it"
+
+
+T4 = "Standard_NC4as_T4_v3"
+
+
+def one(size: str, sharing: str, allocation: str = "dra") -> str:
+    return f"aks-dra:pools: {{p: {{vmSize: {size}, allocation: {allocation}, sharing: {sharing}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("sharing", "path", "remedy"),
+    [
+        ("{mode: timeSlicing, replicas: 2, flags: {renameByDefault: true}}", "flags", ""),
+        ("{mode: timeSlicing, replicas: 2, renameByDefault: true}", "renameByDefault", "did you mean rename?"),
+        ("{mode: timeSlicing, replicas: 2, resources: [{name: nvidia.com/gpu, rename: x}]}", "resources", ""),
+        ("{mode: timeSlicing, timeSlicing: {replicas: 2}}", "timeSlicing", ""),
+        ("{mode: timeSlicing, Replicas: 2}", "Replicas", "did you mean replicas?"),
+        ("{mode: mps, replicas: 2, failRequestsGreaterThanOnes: true}", "failRequestsGreaterThanOnes",
+         "did you mean failRequestsGreaterThanOne?"),
+    ],
+)  # fmt: skip
+def test_a_key_of_the_plugins_config_in_the_wrong_place_is_refused(
+    tmp_path: Path, sharing: str, path: str, remedy: str
+) -> None:
+    body = one(T4, sharing, "devicePlugin")
+    found = [f for f in check(tmp_path, body) if f.code == "SET001"]
+    assert [f.path for f in found] == [f"aks-dra:pools.p.sharing.{path}"]
+    assert found[0].remedy == remedy or (not remedy and "rename" in found[0].remedy)
+
+
+@pytest.mark.parametrize(
+    "both", ["[dra, devicePlugin]", "both", "dra+devicePlugin", "{dra: true, devicePlugin: true}", "true"]
+)
+def test_a_pool_that_asks_for_both_allocations_is_refused(tmp_path: Path, both: str) -> None:
+    body = f"aks-dra:pools: {{t4: {{vmSize: {T4}, allocation: {both}}}}}"
+    assert errors(tmp_path, body) == [("SET002", "aks-dra:pools.t4.allocation")]
+    assert "'dra' or 'devicePlugin'" in only(tmp_path, body, "SET002").remedy

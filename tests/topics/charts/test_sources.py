@@ -1,22 +1,15 @@
-"""Faults that people met with Helm under Pulumi: addresses and versions of charts, nulls, and lists that replace."""
+"""Where charts come from, in which version and under which name."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.stacks import DRA, OPERATOR, errors, only, planned, release, values
+from aks_dra.facts import load_facts
+from tests.stacks import DRA, check, errors, only, release
 
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
-DRA_VALUES = "aks-dra:gpu.charts.draDriver.values"
-
-
-def dra(given: str) -> str:
-    return f"aks-dra:gpu: {{charts: {{draDriver: {{values: {given}}}}}}}"
-
-
 BAD_SOURCES = [
     ("nvidia/gpu-operator", "CHT003"), ("https://helm.ngc.nvidia.com/nvidia/gpu-operator", "CHT003"),
     ("https://example.com/gpu-operator/", "CHT003"), ("oci://example.com/charts/gpu-operator", "CHT003"),
@@ -88,53 +81,65 @@ def test_a_charts_version_is_exact_and_has_a_v_where_the_chart_has_one(
         assert errors(tmp_path, body.replace(version, right)) == []
 
 
-# Nulls and lists
+T4 = "{vmSize: Standard_NC4as_T4_v3}"
+
+
+def test_a_registry_without_its_scheme_is_said(tmp_path: Path) -> None:
+    body = "aks-dra:gpu: {charts: {draDriver: {source: %s}}}\naks-dra:pools: {p: " + T4 + "}\n"
+    finding = only(tmp_path, body % "registry.k8s.io/dra-driver-nvidia/charts", "CHT014")
+    assert (finding.severity, finding.remedy) == (
+        "warning",
+        "write oci://registry.k8s.io/dra-driver-nvidia/charts, or ./registry.k8s.io/dra-driver-nvidia/charts for a "
+        "folder of this name",
+    )
+    for folder in (".local/charts", "charts", "./a.b/charts", "/srv/a.io/charts", "charts.1/x"):
+        assert check(tmp_path, body % folder) == []
+
+
+def test_a_charts_version_has_no_leading_zero(tmp_path: Path) -> None:
+    body = "aks-dra:gpu: {charts: {operator: {version: v26.07.0}}}\n"
+    assert errors(tmp_path, body) == [("CHT001", "aks-dra:gpu.charts.operator.version")]
+
+
+FACTS = load_facts()
+DRA_VALUES = "aks-dra:gpu.charts.draDriver.values"
+
+
+def dra_driver(given: str, version: str = "") -> str:
+    chosen = f"version: {version}, " if version else ""
+    return f"aks-dra:gpu: {{charts: {{draDriver: {{{chosen}values: {given}}}}}}}"
+
+
+CHART = FACTS.charts["dra-driver-nvidia-gpu"]
+OLD = [version for version, row in CHART.versions.items() if "preferredControllerAffinity" not in row.features]
+NEW = [version for version in CHART.versions if version not in OLD]
+
+
+def test_the_table_has_both_kinds_of_charts() -> None:
+    assert {"25.3.0", "25.8.1", "25.12.0"} <= set(OLD)
+    assert NEW == ["0.4.0", "0.4.1", "0.5.0"]
+
+
+@pytest.mark.parametrize("version", OLD)
+def test_a_version_that_had_another_name_is_not_looked_for_where_it_is_not(tmp_path: Path, version: str) -> None:
+    bare = POOL + f"aks-dra:gpu: {{charts: {{draDriver: {{version: {version}}}}}}}"
+    assert ("CHT015", "aks-dra:gpu.charts.draDriver.version") in errors(tmp_path, bare)
+    assert release(
+        tmp_path, POOL + bare.split("\n")[1].replace("}}}", ", source: 'oci://example.com/charts'}}}"), DRA
+    ).chart == ("oci://example.com/charts/nvidia-dra-driver-gpu")
 
 
 @pytest.mark.parametrize(
-    ("given", "path"),
+    ("version", "name", "refused"),
     [
-        ("{controller: {priorityClassName: null}}", "controller.priorityClassName"),
-        ("{controller: ~}", "controller"),
-        ("{webhook: {tolerations: null}}", "webhook.tolerations"),
-        ("{controller: {tolerations: [{key: a, operator: Exists, effect: null}]}}", "controller.tolerations.0.effect"),
-        ("{image: {tag: }}", "image.tag"),
+        ("0.4.0", "nvidia-dra-driver-gpu", True),
+        ("0.4.0", "gpu-driver", False),
+        ("0.4.1", "nvidia-dra-driver-gpu", False),
+        ("0.5.0", "nvidia-dra-driver-gpu", False),
     ],
 )
-def test_a_null_that_would_not_reach_helm_is_refused_with_its_path(tmp_path: Path, given: str, path: str) -> None:
-    assert ("CHT010", f"{DRA_VALUES}.{path}") in errors(tmp_path, POOL + dra(given))
-
-
-EXTRA: dict[str, Any] = {"key": "extra", "operator": "Exists"}
-LISTS = [
-    ("draDriver", "{kubeletPlugin: {tolerations: %s}}", DRA, ("kubeletPlugin", "tolerations")),
-    ("operator", "{daemonsets: {tolerations: %s}}", OPERATOR, ("daemonsets", "tolerations")),
-    ("operator", "{node-feature-discovery: {worker: {tolerations: %s}}}", OPERATOR,
-     ("node-feature-discovery", "worker", "tolerations")),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("chart", "given", "name", "keys"), LISTS, ids=[".".join(row[3]) for row in LISTS])
-def test_one_more_toleration_is_added_to_those_that_are_needed(
-    tmp_path: Path, chart: str, given: str, name: str, keys: tuple[str, ...]
+def test_the_old_name_of_the_chart_is_refused_where_it_renders_a_key_twice(
+    tmp_path: Path, version: str, name: str, refused: bool
 ) -> None:
-    def tolerations(extra: str) -> list[dict[str, Any]]:
-        found: Any = values(
-            planned(tmp_path, POOL + f"aks-dra:gpu: {{charts: {{{chart}: {{values: {given % extra}}}}}}}"), name
-        )
-        for key in keys:
-            found = found[key]
-        return list(found)
-
-    one = "[{key: extra, operator: Exists}]"
-    before = tolerations("[]")
-    assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in before
-    assert tolerations(one) == [*before, EXTRA]
-    assert errors(tmp_path, POOL + f"aks-dra:gpu: {{charts: {{{chart}: {{values: {given % one}}}}}}}") == []
-    emptied = POOL + f"aks-dra:gpu: {{charts: {{{chart}: {{values: {given % '[]'}}}}}}}"
-    assert [code for code, _ in errors(tmp_path, emptied)] == ["CHT005"]
-
-
-def test_a_users_list_that_is_not_the_packages_is_passed_on_whole(tmp_path: Path) -> None:
-    plan = planned(tmp_path, POOL + dra("{controller: {tolerations: [{key: extra, operator: Exists}]}}"))
-    assert values(plan, DRA)["controller"]["tolerations"] == [EXTRA]
+    expected = [("CHT011", f"{DRA_VALUES}.nameOverride")] if refused else []
+    assert errors(tmp_path, POOL + dra_driver(f"{{nameOverride: {name}}}", version)) == expected

@@ -1,4 +1,4 @@
-"""Faults that people met with the GPU driver on AKS: two owners, the retired tag, two feature discoveries, GRID."""
+"""The GPU driver on AKS and what goes with its owner: two owners, two feature discoveries, the toolkit, GRID."""
 
 from __future__ import annotations
 
@@ -81,32 +81,6 @@ def test_a_folder_of_the_driver_where_nobody_looks_for_it_is_refused(tmp_path: P
     ]
     assert errors(tmp_path, gpu("aks", "operator", moved)) == []
     assert errors(tmp_path, gpu("operator", "operator", moved.replace("/opt/nvidia", "/run/nvidia/driver"))) == []
-
-
-TAGS = [
-    "SkipGPUDriverInstall", "skipgpudriverinstall", "SKIPGPUDRIVERINSTALL", "SkipGpuDriverInstall",
-    "Skip-GPU-Driver-Install", "skip_gpu_driver_install", "skip gpu driver install",
-    "Skip.GPU.Driver.Install", "skipGPU-driver_Install",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("tag", TAGS)
-@pytest.mark.parametrize("value", ["'true'", "'false'", "''"])
-def test_the_retired_tag_is_refused_however_it_is_written(tmp_path: Path, tag: str, value: str) -> None:
-    body = f'aks-dra:pools: {{t4: {{vmSize: Standard_NC4as_T4_v3, tags: {{"{tag}": {value}}}}}}}'
-    assert errors(tmp_path, body) == [("LAB007", f"aks-dra:pools.t4.tags.{tag}")]
-    finding = only(tmp_path, body, "LAB007")
-    assert "set gpu.driver: operator" in finding.remedy
-    assert "gpuProfile.driver" in finding.message
-
-
-def test_the_retired_tag_is_found_where_it_was_written(tmp_path: Path) -> None:
-    assert errors(tmp_path, POOL + "aks-dra:tags: {SkipGPUDriverInstall: 'true'}") == [
-        ("LAB007", "aks-dra:tags.SkipGPUDriverInstall")
-    ]
-    raw = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, azureInputs: {tags: {SkipGPUDriverInstall: 'true'}}}}"
-    assert ("LAB007", "aks-dra:pools.t4.azureInputs.tags.SkipGPUDriverInstall") in errors(tmp_path, raw)
-    assert errors(tmp_path, POOL + "aks-dra:tags: {SkipGPUDriverInstallation: 'true'}") == []
 
 
 MIXED = """

@@ -1,13 +1,16 @@
-"""Faults that people met with NVIDIA's charts: guards, gates, versions and names."""
+"""The DRA driver's chart: its guard against two plugins, its controller, compute domains, the API's version."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from aks_dra.facts import load_facts
 from tests.stacks import DRA, OPERATOR, check, cluster, errors, only, planned, release, values, warnings
+from tests.stacks import OPERATOR as OPERATOR_CHART
 
 POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 LEGACY = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3, allocation: devicePlugin}}\n"
@@ -51,22 +54,6 @@ def test_the_guards_value_is_true_and_nothing_like_it(tmp_path: Path, text: str)
     assert codes == {"CHT004", "CHT005"}
 
 
-@pytest.mark.parametrize("version", ["1.34", "1.35", "1.34.2"])
-def test_below_1_36_dra_cannot_serve_pods_that_ask_for_nvidia_com_gpu(tmp_path: Path, version: str) -> None:
-    asked = cluster(version) + POOL + "aks-dra:gpu: {legacyRequests: dra}"
-    assert errors(tmp_path, asked) == [("ALL001", "aks-dra:gpu.legacyRequests")]
-    assert warnings(tmp_path, cluster(version) + POOL) == [("ALL006", "aks-dra:pools")]
-    assert check(tmp_path, cluster(version) + LEGACY) == []
-
-
-@pytest.mark.parametrize(("version", "expected"), [("1.36", ["ALL007"]), ("1.36.2", ["ALL007"]), ("1.37", [])])
-def test_from_1_36_it_can_and_while_that_is_beta_it_is_said(tmp_path: Path, version: str, expected: list[str]) -> None:
-    body = cluster(version) + POOL + "aks-dra:gpu: {legacyRequests: dra}"
-    assert [(f.severity, f.code) for f in check(tmp_path, body)] == [("warning", code) for code in expected]
-    if expected:
-        assert "DRAExtendedResource" in only(tmp_path, body, "ALL007").message
-
-
 CHART = FACTS.charts["dra-driver-nvidia-gpu"]
 OLD = [version for version, row in CHART.versions.items() if "preferredControllerAffinity" not in row.features]
 NEW = [version for version in CHART.versions if version not in OLD]
@@ -100,20 +87,6 @@ def test_a_present_charts_controller_is_left_alone(tmp_path: Path, version: str)
     plan = planned(tmp_path, at_version(version))
     assert "controller" not in values(plan, DRA)
     assert plan.findings == ()
-
-
-def test_the_table_has_both_kinds_of_charts() -> None:
-    assert {"25.3.0", "25.8.1", "25.12.0"} <= set(OLD)
-    assert NEW == ["0.4.0", "0.4.1", "0.5.0"]
-
-
-@pytest.mark.parametrize("version", OLD)
-def test_a_version_that_had_another_name_is_not_looked_for_where_it_is_not(tmp_path: Path, version: str) -> None:
-    bare = POOL + f"aks-dra:gpu: {{charts: {{draDriver: {{version: {version}}}}}}}"
-    assert ("CHT015", "aks-dra:gpu.charts.draDriver.version") in errors(tmp_path, bare)
-    assert release(
-        tmp_path, POOL + bare.split("\n")[1].replace("}}}", ", source: 'oci://example.com/charts'}}}"), DRA
-    ).chart == ("oci://example.com/charts/nvidia-dra-driver-gpu")
 
 
 def test_compute_domains_are_off_and_whoever_wants_them_is_warned_and_served(tmp_path: Path) -> None:
@@ -162,17 +135,53 @@ def test_the_api_version_is_v1_everywhere(tmp_path: Path, version: str) -> None:
     }
 
 
+OPERATOR_VALUES, DRA_PATH = "aks-dra:gpu.charts.operator.values", "aks-dra:gpu.charts.draDriver.values"
+T4 = "{vmSize: Standard_NC4as_T4_v3}"
+
+
+def stack(chart: str, values: Any, pool: str, more: str = "") -> str:
+    written = yaml.safe_dump(values, default_flow_style=True, width=10000).strip()
+    return f"aks-dra:gpu: {{{more}charts: {{{chart}: {{values: {written}}}}}}}\naks-dra:pools: {{p: {pool}}}\n"
+
+
+def required(*keys: str) -> dict[str, Any]:
+    terms = [{"matchExpressions": [{"key": key, "operator": "Exists"}]} for key in keys]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def test_compute_domains_are_the_users_choice_with_either_stack(tmp_path: Path) -> None:
+    values = {"draDriver": {"computeDomains": {"enabled": True}}}
+    body = stack("operator", values, T4, "draStack: operator, ")
+    assert errors(tmp_path, body) == []
+    assert warnings(tmp_path, body) == [("CHT013", f"{OPERATOR_VALUES}.draDriver.computeDomains.enabled")]
+    assert release(tmp_path, body, OPERATOR_CHART).values["draDriver"]["computeDomains"] == {"enabled": True}
+    grace = stack("operator", values, "{vmSize: Standard_ND128isr_NDR_GB200_v6}", "draStack: operator, ")
+    assert warnings(tmp_path, grace) == [("SIZ002", "aks-dra:pools.p.vmSize")]
+
+
+OLD_CHART = "source: https://helm.ngc.nvidia.com/nvidia, version: 25.8.0, values"
+SYSTEM_TERM = {"matchExpressions": [{"key": "kubernetes.azure.com/mode", "operator": "In", "values": ["system"]}]}
+
+
 @pytest.mark.parametrize(
-    ("version", "name", "refused"),
+    ("given", "expected"),
     [
-        ("0.4.0", "nvidia-dra-driver-gpu", True),
-        ("0.4.0", "gpu-driver", False),
-        ("0.4.1", "nvidia-dra-driver-gpu", False),
-        ("0.5.0", "nvidia-dra-driver-gpu", False),
+        ({}, {"required": [SYSTEM_TERM]}),
+        ({"podAntiAffinity": {"x": []}}, {"required": [SYSTEM_TERM], "podAntiAffinity": {"x": []}}),
+        ({"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+         {"required": [SYSTEM_TERM], "preferredDuringSchedulingIgnoredDuringExecution": []}),
+        (required("example.com/own"),
+         {"required": [{"matchExpressions": [{"key": "example.com/own", "operator": "Exists"}]}]}),
     ],
-)
-def test_the_old_name_of_the_chart_is_refused_where_it_renders_a_key_twice(
-    tmp_path: Path, version: str, name: str, refused: bool
+)  # fmt: skip
+def test_an_old_charts_controller_never_falls_back_to_the_charts_control_plane_node(
+    tmp_path: Path, given: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    expected = [("CHT011", f"{DRA_VALUES}.nameOverride")] if refused else []
-    assert errors(tmp_path, POOL + dra(f"{{nameOverride: {name}}}", version)) == expected
+    body = stack("draDriver", {"controller": {"affinity": given}}, T4).replace(
+        "draDriver: {values", f"draDriver: {{{OLD_CHART}"
+    )
+    assert errors(tmp_path, body) == []
+    affinity = dict(release(tmp_path, body, "dra-driver-nvidia-gpu").values["controller"]["affinity"])
+    node = dict(affinity.pop("nodeAffinity"))
+    terms = node.pop("requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"]
+    assert {"required": terms, **node, **affinity} == expected

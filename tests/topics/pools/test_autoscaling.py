@@ -1,102 +1,16 @@
-"""Faults that people met with claims, with two allocators in one cluster, and with autoscaling of DRA pools."""
+"""Autoscaling of DRA pools: what may sleep for ever, and which pools an autoscaler does not see."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aks_dra.facts import load_facts
-from tests.stacks import (
-    DRA,
-    OPERATOR,
-    PLUGIN,
-    PLUGIN_AKS,
-    check,
-    cluster,
-    errors,
-    only,
-    planned,
-    pool,
-    values,
-    warnings,
-)
+from tests.stacks import DRA, OPERATOR, PLUGIN, PLUGIN_AKS, check, cluster, only, planned, pool, warnings
 
 T4, A100, H100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
 POOL = f"aks-dra:pools: {{t4: {{vmSize: {T4}}}}}\n"
-
-
-def raw(request: str) -> str:
-    return POOL + f"aks-dra:claims: {{ml: {{one: {{raw: {{devices: {{requests: [{request}]}}}}}}}}}}"
-
-
-@pytest.mark.parametrize(
-    "request_text",
-    ["{name: gpu, deviceClassName: t4}", "{name: gpu, deviceClassName: t4, count: 1, allocationMode: ExactCount}",
-     "{name: gpu, deviceClassName: t4, selectors: [{cel: {expression: 'true'}}]}"],
-)  # fmt: skip
-def test_a_class_directly_on_the_request_is_refused_with_the_form_that_v1_takes(
-    tmp_path: Path, request_text: str
-) -> None:
-    found = [f for f in check(tmp_path, raw(request_text)) if f.severity == "error"]
-    assert len(found) == 1
-    assert found[0].path.startswith("aks-dra:claims.ml.one.raw.devices.requests.0")
-    assert "exactly" in found[0].remedy
-    assert "deviceClassName: t4" in found[0].remedy
-
-
-def test_exactly_and_first_available_exclude_each_other(tmp_path: Path) -> None:
-    both = "{name: gpu, exactly: {deviceClassName: t4}, firstAvailable: [{name: a, deviceClassName: t4}]}"
-    assert [path for _, path in errors(tmp_path, raw(both))] == ["aks-dra:claims.ml.one.raw.devices.requests.0"]
-    neither = "{name: gpu}"
-    assert errors(tmp_path, raw(neither)) != []
-    typed = POOL + "aks-dra:claims: {ml: {one: {deviceClass: t4, firstAvailable: [{deviceClass: t4}]}}}"
-    assert "CLM001" in {code for code, _ in errors(tmp_path, typed)}
-    assert errors(tmp_path, raw("{name: gpu, exactly: {deviceClassName: t4}}")) == []
-
-
-def test_the_package_itself_writes_exactly(tmp_path: Path) -> None:
-    plan = planned(tmp_path, POOL + "aks-dra:claims: {ml: {one: {deviceClass: t4}}}")
-    (claim,) = [o.manifest for o in plan.objects if o.kind == "ResourceClaimTemplate"]
-    (request,) = claim["spec"]["spec"]["devices"]["requests"]
-    assert request == {
-        "name": "gpu", "exactly": {"deviceClassName": "t4", "allocationMode": "ExactCount", "count": 1},
-    }  # fmt: skip
-
-
-# Two allocators
-
-
-@pytest.mark.parametrize(
-    "both", ["[dra, devicePlugin]", "both", "dra+devicePlugin", "{dra: true, devicePlugin: true}", "true"]
-)
-def test_a_pool_that_asks_for_both_allocations_is_refused(tmp_path: Path, both: str) -> None:
-    body = f"aks-dra:pools: {{t4: {{vmSize: {T4}, allocation: {both}}}}}"
-    assert errors(tmp_path, body) == [("SET002", "aks-dra:pools.t4.allocation")]
-    assert "'dra' or 'devicePlugin'" in only(tmp_path, body, "SET002").remedy
-
-
-def test_no_node_is_served_by_both_whatever_the_operator_sets_on_it(tmp_path: Path) -> None:
-    body = f"aks-dra:pools: {{t4: {{vmSize: {T4}, allocation: devicePlugin}}, h100: {{vmSize: {H100}}}}}"
-    plan = planned(tmp_path, body)
-    assert values(plan, OPERATOR)["devicePlugin"]["enabled"] is False
-    # What the operator sets on nodes by itself, at worst.
-    operators = {f"nvidia.com/gpu.deploy.{name}": "true" for name in ("client", "device-plugin", "driver", "operands")}
-    selectors = {
-        "devicePlugin": values(plan, PLUGIN)["nodeSelector"],
-        "dra": values(plan, DRA)["kubeletPlugin"]["nodeSelector"],
-    }
-    for planned_pool in plan.pools:
-        node: dict[str, Any] = {**planned_pool.labels, **operators}
-        served = [name for name, selector in selectors.items() if selector.items() <= node.items()]
-        assert served == [planned_pool.allocation]
-        bare = {key: value for key, value in node.items() if key not in operators}
-        reached = [name for name, selector in selectors.items() if selector.items() <= bare.items()]
-        assert set(reached) <= {planned_pool.allocation}
-
-
-# Autoscaling
 
 
 def test_a_dra_pool_may_sleep_for_ever_and_does_not_by_default(tmp_path: Path) -> None:
@@ -178,3 +92,18 @@ def test_what_pins_a_pod_to_a_pool_is_known_before_a_node_is_there(tmp_path: Pat
 def test_below_1_35_nothing_is_known_of_it(tmp_path: Path) -> None:
     body = cluster("1.34") + f"aks-dra:pools: {{d: {{vmSize: {T4}, nodes: {{min: 1, max: 2}}}}}}"
     assert "AUT002" not in {f.code for f in check(tmp_path, body)}
+
+
+def test_findings_point_to_the_pool_that_is_meant(tmp_path: Path) -> None:
+    scaled = "aks-dra:testPool: {enabled: true, nodes: {min: 1, max: 2}}"
+    for body, path in (
+        (scaled, "aks-dra:testPool.nodes"),
+        (f"aks-dra:pools: {{d: {{vmSize: {T4}}}}}\n{scaled}", "aks-dra:testPool.nodes"),
+        (f"aks-dra:pools: {{d: {{vmSize: {T4}, nodes: {{min: 1, max: 2}}}}}}\n{scaled}", "aks-dra:pools"),
+    ):
+        finding = only(tmp_path, body, "AUT002")
+        assert finding.path == path
+        assert finding.line > 1
+    off = "aks-dra:testPool: {enabled: true, nodes: {count: 0}}"
+    assert only(tmp_path, off, "ALL002").path == "aks-dra:testPool.nodes"
+    assert only(tmp_path, cluster("1.35") + off, "ALL006").path == "aks-dra:testPool"
