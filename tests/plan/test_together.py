@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.stacks import check, planned
+import pytest
 
-
-def test_nobody_can_log_in(tmp_path: Path) -> None:
-    findings = check(tmp_path, "aks-dra:cluster: {access: {localAccounts: false}}")
-    assert [(f.code, f.severity) for f in findings] == [("ACC001", "error")]
+from tests.stacks import check, errors, planned
 
 
 def test_all_findings_at_once_errors_first(tmp_path: Path) -> None:
@@ -41,3 +38,21 @@ def test_no_value_of_a_secret_is_shown(tmp_path: Path) -> None:
     findings = check(tmp_path, body)
     assert [f.code for f in findings] == ["SET003"]
     assert "SECRETTEXT" not in str(findings)
+
+
+T4, A100 = "{vmSize: Standard_NC4as_T4_v3%s}", "{vmSize: Standard_NC24ads_A100_v4%s}"
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        T4 % ", labels: {node.kubernetes.io/tier: gpu, team: vision}",
+        A100 % ", labels: {nvidia.com/mig.config: all-1g.10gb}",
+        A100 % ", sharing: {mode: mig, layout: all-1g.10gb}",
+        A100 % ", sharing: {mode: mig, layout: [{profiles: {3g.40gb: 1, 2g.20gb: 1, 1g.10gb: 2}}]}",
+        T4 % ", allocation: devicePlugin, nodes: {min: 0, max: 2}",
+        "{vmSize: standard_nc4as_t4_v3}",
+    ],
+)
+def test_accepted(tmp_path: Path, pool: str) -> None:
+    assert errors(tmp_path, f"aks-dra:pools: {{t4inference: {pool}}}") == []

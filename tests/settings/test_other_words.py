@@ -104,9 +104,6 @@ def one(size: str, sharing: str, allocation: str = "dra") -> str:
 @pytest.mark.parametrize(
     ("sharing", "path", "remedy"),
     [
-        ("{mode: timeSlicing, replicas: 2, flags: {renameByDefault: true}}", "flags", ""),
-        ("{mode: timeSlicing, replicas: 2, renameByDefault: true}", "renameByDefault", "did you mean rename?"),
-        ("{mode: timeSlicing, replicas: 2, resources: [{name: nvidia.com/gpu, rename: x}]}", "resources", ""),
         ("{mode: timeSlicing, timeSlicing: {replicas: 2}}", "timeSlicing", ""),
         ("{mode: timeSlicing, Replicas: 2}", "Replicas", "did you mean replicas?"),
         ("{mode: mps, replicas: 2, failRequestsGreaterThanOnes: true}", "failRequestsGreaterThanOnes",
@@ -129,3 +126,9 @@ def test_a_pool_that_asks_for_both_allocations_is_refused(tmp_path: Path, both: 
     body = f"aks-dra:pools: {{t4: {{vmSize: {T4}, allocation: {both}}}}}"
     assert errors(tmp_path, body) == [("SET002", "aks-dra:pools.t4.allocation")]
     assert "'dra' or 'devicePlugin'" in only(tmp_path, body, "SET002").remedy
+
+
+def test_what_a_pool_cannot_be_without_is_named(tmp_path: Path) -> None:
+    body = "aks-dra:pools: {t4: {}}"
+    assert errors(tmp_path, body) == [("SET002", "aks-dra:pools.t4.vmSize")]
+    assert "add vmSize" in only(tmp_path, body, "SET002").remedy

@@ -131,6 +131,8 @@ def test_dynamic_mig_beside_gpus_without_mig_is_refused_where_it_publishes_nothi
     )
     refused = [path for code, path in errors(tmp_path, body) if code == "CHT011" and path.endswith("DynamicMIG")]
     assert bool(refused) == (version in PUBLISHES_NOTHING)
+    if refused:
+        assert "0.4.0" in next(f.remedy for f in check(tmp_path, body) if f.path == refused[0])
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,31 @@ def test_what_kubernetes_takes_as_text_only_is_refused_with_the_quoted_form(
     assert only(tmp_path, body, "CHT019").remedy == f'write "{shown}"'
 
 
+@pytest.mark.parametrize(
+    ("chart", "values", "path", "shown"),
+    [
+        ("operator", {"operator": {"nodeSelector": {"gpu": True}}}, f"{OPERATOR}.operator.nodeSelector.gpu", "true"),
+        (
+            "draDriver",
+            {"controller": {"podAnnotations": {"scrape": 1}}},
+            f"{DRA}.controller.podAnnotations.scrape",
+            "1",
+        ),
+    ],
+)
+def test_labels_that_yaml_reads_as_no_text_are_shown_in_quotes(
+    tmp_path: Path, chart: str, values: Any, path: str, shown: str
+) -> None:
+    found = [(f.path, f.remedy) for f in check(tmp_path, stack(chart, values, T4)) if f.path == path]
+    assert found == [(path, f'write "{shown}"')]
+
+
+def test_a_section_of_a_chart_that_is_misspelt(tmp_path: Path) -> None:
+    finding = only(tmp_path, stack("operator", {"drver": {"enabled": True}}, T4), "CHT004")
+    assert finding.path == f"{OPERATOR}.drver"
+    assert "driver" in finding.remedy
+
+
 def test_texts_and_seconds_are_left_alone(tmp_path: Path) -> None:
     tolerations = [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]
     values = {"daemonsets": {"tolerations": tolerations}, "toolkit": {"env": [{"name": "X", "value": "1"}]}}
@@ -165,6 +190,7 @@ def dra(given: str) -> str:
     [
         ("{controller: {priorityClassName: null}}", "controller.priorityClassName"),
         ("{controller: ~}", "controller"),
+        ("{controller: {affinity: null}}", "controller.affinity"),
         ("{webhook: {tolerations: null}}", "webhook.tolerations"),
         ("{controller: {tolerations: [{key: a, operator: Exists, effect: null}]}}", "controller.tolerations.0.effect"),
         ("{image: {tag: }}", "image.tag"),

@@ -10,7 +10,7 @@ import pytest
 from aks_dra.kube.devices import UNKNOWN, Attribute, Device, Version
 from aks_dra.model.plan import Plan
 from aks_dra.report.tables import class_rows, pool_rows
-from tests.stacks import check, planned
+from tests.stacks import check, errors, planned
 
 POOLS = """
 aks-dra:pools:
@@ -187,3 +187,14 @@ aks-dra:deviceClasses:
     assert counted["any"] == (7, places + 1)
     rows = {row[0]: row[2] for row in class_rows(plan)}
     assert (rows["half"], rows["any"]) == ("h100 (2 of 3)", f"h100 (7 of {places + 1})")
+
+
+def test_a_class_has_no_name_of_the_charts(tmp_path: Path) -> None:
+    body = "aks-dra:deviceClasses: {gpu.nvidia.com: {require: {type: gpu}}}"
+    assert ("NAM005", "aks-dra:deviceClasses.gpu.nvidia.com") in errors(tmp_path, body)
+
+
+def test_a_quantity_is_not_compared_with_text(tmp_path: Path) -> None:
+    selector = "device.attributes['gpu.nvidia.com'].memory == 'x'"
+    body = f'{POOLS}aks-dra:deviceClasses: {{x: {{cel: ["{selector}"]}}}}'
+    assert ("CLS004", "aks-dra:deviceClasses.x.cel.0") in errors(tmp_path, body)

@@ -250,3 +250,8 @@ def test_every_role_of_the_facts_has_the_id_of_a_definition() -> None:
         "network-contributor": "Network Contributor",
         "private-dns-zone-contributor": "Private DNS Zone Contributor",
     }
+
+
+def test_nobody_can_log_in(tmp_path: Path) -> None:
+    findings = check(tmp_path, "aks-dra:cluster: {access: {localAccounts: false}}")
+    assert [(f.code, f.severity) for f in findings] == [("ACC001", "error")]

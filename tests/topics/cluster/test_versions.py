@@ -16,7 +16,7 @@ OPEN = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3"
     ("of_cluster", "of_pool", "expected"),
     [
         ("1.34", "1.35", ["VER004"]), ("1.36", "1.37", ["VER004"]), ("1.35", "1.35", []), ("1.36.2", "1.36", []),
-        ("1.36", "1.35", []),
+        ("1.36", "1.36", []), ("1.36", "1.35", []), ("1.37", "1.36", []),
     ],
 )  # fmt: skip
 def test_a_pool_is_never_newer_than_its_cluster(
@@ -32,24 +32,31 @@ def test_a_pool_is_never_newer_than_its_cluster(
         assert planned(tmp_path, body).pools[0].inputs["orchestratorVersion"] == of_pool
 
 
+LATEST = 'write "1.36"'
 VERSIONS = [
-    ('"1.33"', "VER002"), ('"1.32"', "VER002"), ('"1.34.0"', "VER002"), ('"1.34.1"', "VER002"), ('"1.34"', ""),
-    ('"1.34.2"', ""), ('"1.36"', ""), ("v1.34", "VER001"), ('"latest"', "VER001"), ("1.34", "SET002"),
-    ('"1.34.x"', "VER001"),
+    ('"1.33"', "VER002", LATEST), ('"1.32"', "VER002", LATEST), ('"1.34.0"', "VER002", LATEST),
+    ('"1.34.1"', "VER002", LATEST), ("v1.34", "VER001", 'write "1.34"'), ('"latest"', "VER001", 'write a version such as "1.36"'),
+    ('"1.34.x"', "VER001", 'write a version such as "1.36"'), ("1.34", "SET002", 'write "1.34"'), ("1.40", "SET002", 'write "1.40"'),
+    ('"1.34"', "", ""), ('"1.34.2"', "", ""), ('"1.35"', "", ""), ('"1.36"', "", ""), ('"1.36.2"', "", ""),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("version", "code"), VERSIONS)
+@pytest.mark.parametrize(("version", "code", "remedy"), VERSIONS)
 def test_versions_below_the_floor_and_versions_that_are_none_are_refused(
-    tmp_path: Path, version: str, code: str
+    tmp_path: Path, version: str, code: str, remedy: str
 ) -> None:
-    body = f"aks-dra:cluster: {{kubernetesVersion: {version}, access: {{azureRbac: true}}}}"
-    found = [f for f in check(tmp_path, body) if f.severity == "error"]
-    assert [f.code for f in found] == ([code] if code else [])
-    if version == "v1.34":
-        assert found[0].remedy == 'write "1.34"'
+    """The floor is one of patches, and a minor alone is its latest patch."""
+    found = check(tmp_path, f"aks-dra:cluster: {{kubernetesVersion: {version}, access: {{azureRbac: true}}}}")
+    path = "aks-dra:cluster.kubernetesVersion"
+    assert [(f.code, f.path, f.remedy) for f in found] == ([(code, path, remedy)] if code else [])
     if code == "VER002":
-        assert load_facts().kubernetes.floor in found[0].message
+        assert f"below {load_facts().kubernetes.floor}" in found[0].message
+
+
+def test_a_version_that_the_tables_do_not_know_is_answered_with_a_facts_file(tmp_path: Path) -> None:
+    finding = only(tmp_path, cluster("1.99"), "VER003")
+    assert finding.path == "aks-dra:cluster.kubernetesVersion"
+    assert "facts" in finding.message + finding.remedy
 
 
 LTS_ONLY = """
@@ -128,81 +135,9 @@ def test_the_end_of_the_support_that_a_cluster_has_is_said(tmp_path: Path, lts: 
     assert said == ([message] if message else [])
 
 
-def versions(cluster: str, own: str) -> str:
-    return (
-        f'aks-dra:cluster: {{kubernetesVersion: "{cluster}", access: {{azureRbac: true}}}}\n'
-        f'aks-dra:pools: {{h100: {{vmSize: Standard_NC40ads_H100_v5, kubernetesVersion: "{own}"}}}}\n'
-    )
-
-
-@pytest.mark.parametrize(
-    ("cluster", "own", "expected"),
-    [
-        ("1.34", "1.35", ["VER004"]),
-        ("1.36", "1.36", []),
-        ("1.37", "1.36", []),
-    ],
-)
-def test_no_pool_is_newer_than_its_cluster(tmp_path: Path, cluster: str, own: str, expected: list[str]) -> None:
-    lines = check(tmp_path, versions(cluster, own))
-    assert [f.code for f in lines if f.code.startswith("VER")] == expected
-    assert all(f.path == "aks-dra:pools.h100.kubernetesVersion" for f in lines if f.code == "VER004")
-
-
-@pytest.mark.parametrize(
-    ("version", "code", "remedy"),
-    [
-        ("1.33", "VER002", 'write "1.36"'),
-        ("1.34.0", "VER002", 'write "1.36"'),
-        ("1.34.1", "VER002", 'write "1.36"'),
-        ("v1.34", "VER001", 'write "1.34"'),
-        ("1.34", "", ""),
-        ("1.34.2", "", ""),
-        ("1.36", "", ""),
-    ],
-)
-def test_the_floor_is_one_of_patches_and_a_minor_is_its_latest(
-    tmp_path: Path, version: str, code: str, remedy: str
-) -> None:
-    body = f'aks-dra:cluster: {{kubernetesVersion: "{version}", access: {{azureRbac: true}}}}\n'
-    assert [(f.code, f.remedy) for f in check(tmp_path, body)] == ([(code, remedy)] if code else [])
-
-
-ON_THE_CLUSTER = [
-    ("'1.33'", "VER002", "below 1.34.2"),
-    ("'1.34.1'", "VER002", "below 1.34.2"),
-    ("v1.34", "VER001", 'write "1.34"'),
-    ("'1.99'", "VER003", "facts"),
-    ("1.40", "SET002", 'write "1.40"'),
-]
-
-
-@pytest.mark.parametrize(("version", "code", "text"), ON_THE_CLUSTER)
-def test_version(tmp_path: Path, version: str, code: str, text: str) -> None:
-    body = f"aks-dra:cluster: {{kubernetesVersion: {version}, access: {{azureRbac: true}}}}"
-    findings = [f for f in check(tmp_path, body) if f.path == "aks-dra:cluster.kubernetesVersion"]
-    assert [f.code for f in findings] == [code]
-    assert text in findings[0].message + findings[0].remedy
-
-
-@pytest.mark.parametrize("version", ["'1.34'", "'1.34.2'", "'1.35'", "'1.36'", "'1.36.2'"])
-def test_good_version(tmp_path: Path, version: str) -> None:
-    assert not check(tmp_path, f"aks-dra:cluster: {{kubernetesVersion: {version}, access: {{azureRbac: true}}}}")
-
-
 def test_support_end_only_warns_and_changes_nothing(tmp_path: Path) -> None:
     body = "aks-dra:cluster: {kubernetesVersion: '1.34', access: {azureRbac: true}}"
     before, after = (planned(tmp_path, body, today=day) for day in ("2026-01-01", "2027-01-01"))
     assert [f.code for f in before.findings] == []
     assert [(f.code, f.severity) for f in after.findings] == [("VER006", "warning")]
     assert before.cluster == after.cluster
-
-
-def test_pool_newer_than_cluster(tmp_path: Path) -> None:
-    body = """
-        aks-dra:cluster: {kubernetesVersion: "1.34", access: {azureRbac: true}}
-        aks-dra:pools: {h100: {vmSize: Standard_NC40ads_H100_v5, kubernetesVersion: "1.35"}}
-    """
-    findings = check(tmp_path, body)
-    errors = [(f.code, f.path) for f in findings if f.severity == "error"]
-    assert errors == [("VER004", "aks-dra:pools.h100.kubernetesVersion")]

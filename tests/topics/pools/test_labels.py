@@ -9,76 +9,16 @@ import pytest
 from tests.stacks import check, errors, only, planned, pool
 
 
-def a100(rest: str, name: str = "a100", size: str = "Standard_NC24ads_A100_v4") -> str:
-    return f"aks-dra:pools: {{{name}: {{vmSize: {size}, {rest}}}}}\n"
-
-
-def codes(tmp_path: Path, body: str) -> list[tuple[str, str]]:
-    return [(finding.code, finding.severity) for finding in check(tmp_path, body)]
-
-
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [
-        ("node-restriction.kubernetes.io/tier", [("LAB002", "error")]),
-        ("kubernetes.io/tier", [("LAB002", "error")]),
-        ("scheduling.k8s.io/tier", [("LAB002", "error")]),
-        ("kubernetes.azure.com/tier", [("LAB002", "error")]),
-        ("node.kubernetes.io/tier", []),
-        ("kubelet.kubernetes.io/tier", []),
-        ("example.com/tier", []),
-        ("notkubernetes.io/tier", []),
-        ("nvidia.com/mig.config", [("MIG019", "error")]),  # "a" is no layout
-        ("nvidia.com/anything", []),
-        ("nvidia.com/gpu.deploy.operands", []),
-        ("nvidia.com/gpu.deploy.device-plugin", [("LAB004", "warning")]),
-        ("feature.node.kubernetes.io/pci", [("LAB004", "warning")]),
-        ("aks-dra.dev/allocation", [("LAB003", "error")]),
-    ],
-)
-def test_label_keys(tmp_path: Path, label: str, expected: list[tuple[str, str]]) -> None:
-    assert codes(tmp_path, a100(f"labels: {{{label}: a}}")) == expected
-
-
 def test_a_mig_label_of_the_users_reaches_the_pool_where_the_package_sets_none(tmp_path: Path) -> None:
-    labels = planned(tmp_path, a100("labels: {nvidia.com/mig.config: all-1g.10gb}")).pools[0].inputs["nodeLabels"]
+    labels = (
+        planned(
+            tmp_path,
+            "aks-dra:pools: {p: {vmSize: Standard_NC24ads_A100_v4, labels: {nvidia.com/mig.config: all-1g.10gb}}}",
+        )
+        .pools[0]
+        .inputs["nodeLabels"]
+    )
     assert labels["nvidia.com/mig.config"] == "all-1g.10gb"
-
-
-def test_a_spot_pool_sends_azures_label_and_taint_with_those_of_the_user(tmp_path: Path) -> None:
-    spot = a100('spot: true, labels: {team: vision}, taints: ["sku=gpu:NoSchedule"]', "t4spot", "Standard_NC4as_T4_v3")
-    inputs = planned(tmp_path, spot).pools[0].inputs
-    assert inputs["nodeLabels"].items() >= {
-        "team": "vision", "kubernetes.azure.com/scalesetpriority": "spot", "aks-dra.dev/allocation": "dra",
-    }.items()  # fmt: skip
-    assert inputs["nodeTaints"] == ["sku=gpu:NoSchedule", "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
-    own = '"kubernetes.azure.com/scalesetpriority=spot:NoSchedule"'
-    twice = planned(tmp_path, a100(f"spot: true, taints: [{own}]", "t4spot", "Standard_NC4as_T4_v3"))
-    assert twice.pools[0].inputs["nodeTaints"] == ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
-    assert twice.findings == ()
-
-
-@pytest.mark.parametrize(
-    ("body", "path", "remedy"),
-    [
-        (a100("labels: {ready: true}"), "aks-dra:pools.a100.labels.ready", 'write "true"'),
-        (a100("labels: {tier: 1}"), "aks-dra:pools.a100.labels.tier", 'write "1"'),
-        (a100("labels: {release: 1.10}"), "aks-dra:pools.a100.labels.release", 'write "1.10"'),
-        ("aks-dra:tags: {billed: false}\n", "aks-dra:tags.billed", 'write "false"'),
-        ("aks-dra:namespaces: {ml: {labels: {gpu: true}}}\n", "aks-dra:namespaces.ml.labels.gpu", 'write "true"'),
-        ("aks-dra:deviceClasses: {big: {require: {type: gpu}, labels: {gpu: true}}}\n",
-         "aks-dra:deviceClasses.big.labels.gpu", 'write "true"'),
-        ("aks-dra:gpu: {charts: {operator: {values: {operator: {nodeSelector: {gpu: true}}}}}}\n",
-         "aks-dra:gpu.charts.operator.values.operator.nodeSelector.gpu", 'write "true"'),
-        ("aks-dra:gpu: {charts: {draDriver: {values: {controller: {podAnnotations: {scrape: 1}}}}}}\n",
-         "aks-dra:gpu.charts.draDriver.values.controller.podAnnotations.scrape", 'write "1"'),
-    ],
-)  # fmt: skip
-def test_labels_that_yaml_reads_as_no_text_are_shown_in_quotes(
-    tmp_path: Path, body: str, path: str, remedy: str
-) -> None:
-    lines = [(f.path, f.remedy) for f in check(tmp_path, body) if f.path == path]
-    assert lines == [(path, remedy)]
 
 
 T4 = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3"
@@ -95,7 +35,7 @@ REFUSED_LABELS = [
 ]
 ACCEPTED_LABELS = [
     "node.kubernetes.io/tier", "kubelet.kubernetes.io/tier", "team", "example.com/tier", "nvidia.com/mig.config",
-    "nvidia.com/gpu.deploy.operands", "notkubernetes.io/x", "mykubernetes.azure.com/x",
+    "nvidia.com/gpu.deploy.operands", "nvidia.com/anything", "notkubernetes.io/x", "mykubernetes.azure.com/x",
 ]  # fmt: skip
 
 
@@ -115,7 +55,14 @@ def test_a_label_that_aks_takes_is_accepted_and_sent(tmp_path: Path, key: str) -
     assert plan.pools[0].inputs["nodeLabels"][key] == "all-1g.10gb"
 
 
-@pytest.mark.parametrize("key", ["nvidia.com/gpu.deploy.driver", "feature.node.kubernetes.io/pci-10de.present"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "nvidia.com/gpu.deploy.driver",
+        "nvidia.com/gpu.deploy.device-plugin",
+        "feature.node.kubernetes.io/pci-10de.present",
+    ],
+)
 def test_a_label_that_others_set_is_a_warning(tmp_path: Path, key: str) -> None:
     assert [(f.code, f.path) for f in check(tmp_path, T4 + f", labels: {{{key}: 'true'}}}}}}")] == [
         ("LAB004", f"{LABELS}.{key}")
@@ -142,6 +89,14 @@ def test_a_spot_pool_always_sends_the_spot_label_and_taint_with_the_users_own(tm
     tolerations = pool(plan, "t4spot").pod.tolerations
     assert {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot",
             "effect": "NoSchedule"} in tolerations  # fmt: skip
+
+
+def test_a_spot_taint_that_the_user_writes_is_sent_once(tmp_path: Path) -> None:
+    spot = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+    plan = planned(tmp_path, T4 + f", spot: true, taints: ['{spot}']}}}}")
+    assert plan.pools[0].inputs["nodeTaints"] == [spot]
+    assert plan.pools[0].inputs["nodeLabels"]["aks-dra.dev/allocation"] == "dra"
+    assert plan.findings == ()
 
 
 def test_a_pool_that_is_not_spot_sends_neither(tmp_path: Path) -> None:

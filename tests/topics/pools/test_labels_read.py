@@ -73,7 +73,7 @@ POOL = "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
 TAGS = [
     "SkipGPUDriverInstall", "skipgpudriverinstall", "SKIPGPUDRIVERINSTALL", "SkipGpuDriverInstall",
     "Skip-GPU-Driver-Install", "skip_gpu_driver_install", "skip gpu driver install",
-    "Skip.GPU.Driver.Install", "skipGPU-driver_Install",
+    "Skip.GPU.Driver.Install", "skipGPU-driver_Install", "SkipGPU-DriverInstall",
 ]  # fmt: skip
 
 

@@ -46,14 +46,3 @@ def test_what_is_no_zone_is_refused(tmp_path: Path, zones: str, index: int | Non
         return
     assert errors(tmp_path, body) == [("SIZ011", f"aks-dra:pools.t4.zones.{index}")]
     assert only(tmp_path, body, "SIZ011").remedy == remedy
-
-
-def pool(rest: str, name: str = "a100", size: str = "Standard_NC24ads_A100_v4") -> str:
-    return f"aks-dra:pools: {{{name}: {{vmSize: {size}, {rest}}}}}\n"
-
-
-def test_zones_are_left_out_unless_they_are_asked_for(tmp_path: Path) -> None:
-    assert "availabilityZones" not in planned(tmp_path, pool("maxPods: 50")).pools[0].inputs
-    asked = planned(tmp_path, pool('zones: ["1", "2", "3"]'))
-    assert [(f.code, f.severity) for f in asked.findings] == [("SIZ009", "warning")]
-    assert asked.pools[0].inputs["availabilityZones"] == ["1", "2", "3"]

@@ -175,6 +175,10 @@ def test_a_layout_that_is_misspelt_is_shown_as_it_is_written(tmp_path: Path, lay
     assert only(tmp_path, body, "MIG004").remedy == remedy
 
 
+def test_a_label_that_is_no_layout_is_refused(tmp_path: Path) -> None:
+    assert errors(tmp_path, labelled("a")) == [("MIG019", MIG)]
+
+
 def test_a_layout_label_on_whole_gpus_is_read_by_nobody_or_makes_the_plan_wrong(tmp_path: Path) -> None:
     assert [(f.severity, f.code, f.path) for f in check(tmp_path, labelled("all-1g.10gb"))] == [
         ("warning", "MIG020", MIG)
