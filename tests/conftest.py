@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order.index(name) if (name := group(item.nodeid)) in SHARED else len(order))
 
 
-class Groups(LoadScopeScheduling):
+class Groups(LoadScopeScheduling):  # type: ignore[misc]
     """Hands out whole groups, in the order of the tests. (The marks of `--dist loadgroup` do not reach pytest-xdist 3.8
     with pytest 9.2: it writes them into the ids of tests, which pytest no longer lets it change.)
     """
