@@ -195,17 +195,20 @@ def facts(
 ) -> None:
     """Print the tables that plans and checks rest on, each row with its source."""
     from aks_dra.facts import FactsError, load_facts
-    from aks_dra.facts.reader import no_such_table, table_of
+    from aks_dra.facts.reader import table_of
+    from aks_dra.findings.build import no_such
     from aks_dra.report.facts import facts_document, print_facts
 
     try:
         rows = load_facts(*(file or ())).rows()
     except FactsError as error:
-        raise typer.BadParameter(str(error), param_hint="--file") from None
+        from aks_dra.stack_plan import facts_problem
+
+        raise typer.BadParameter(facts_problem(error), param_hint="--file") from None
     known = sorted({row.table for row in rows})
     table = table_of(table)
     if table and table not in known:
-        raise typer.BadParameter(no_such_table(table, known), param_hint="table")
+        raise typer.BadParameter(no_such("table", table, known), param_hint="table")
     chosen = [row for row in rows if not table or row.table == table]
     if format is FactsFormat.json:
         typer.echo(json.dumps(facts_document(chosen), indent=2))

@@ -8,6 +8,7 @@ from pathlib import Path
 from aks_dra.context.previous import Previous
 from aks_dra.context.snapshot import Snapshot
 from aks_dra.facts import Facts, FactsError, load_facts
+from aks_dra.findings.build import no_such
 from aks_dra.findings.finding import Finding
 from aks_dra.model.plan import Plan
 from aks_dra.plan import plan
@@ -51,6 +52,11 @@ def plan_loaded(
     return replace(planned, findings=findings), findings
 
 
+def facts_problem(error: FactsError) -> str:
+    """What is wrong with a facts file, with the table that was probably meant."""
+    return f"{error.file}: {error.key}: {no_such('table', error.key, error.known)}" if error.known else str(error)
+
+
 def own_facts(settings: Settings, folder: Path) -> tuple[Facts, tuple[Finding, ...]]:
     """The tables with the stack's own rows on top; a bad file is a finding and leaves the tables as they are."""
     files = (settings.facts,) if isinstance(settings.facts, str) else settings.facts
@@ -61,7 +67,7 @@ def own_facts(settings: Settings, folder: Path) -> tuple[Facts, tuple[Finding, .
             "FAC001",
             "error",
             "aks-dra:facts",
-            str(error),
+            facts_problem(error),
             ", ".join(files),
             "correct the file; `aks-dra facts` shows the shape of the tables",
             "aks-dra: facts",

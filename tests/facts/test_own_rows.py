@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aks_dra.facts import Facts, FactsError, load_facts
+from aks_dra.stack_plan import facts_problem
 
 FACTS = load_facts()
 SOURCED = 'source = "a test"\nverified = false\n'
@@ -25,7 +26,7 @@ def error_of(tmp_path: Path, text: str) -> str:
     """What is said about a bad file, without its folder."""
     with pytest.raises(FactsError) as caught:
         facts_with(tmp_path, text)
-    return str(caught.value).replace(f"{tmp_path}/", "")
+    return facts_problem(caught.value).replace(f"{tmp_path}/", "")
 
 
 def test_own_rows_replace_key_by_key(tmp_path: Path) -> None:

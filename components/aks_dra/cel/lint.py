@@ -17,7 +17,8 @@ from aks_dra.cel.engine import Program, Result, RuntimeProblem, Undecided, compi
 from aks_dra.cel.guards import IS_NVIDIA
 from aks_dra.cel.references import Reference, References
 from aks_dra.cel.refusals import CompileError
-from aks_dra.cel.vocabulary import SORTS, Vocabulary, nearest
+from aks_dra.cel.vocabulary import SORTS, Vocabulary
+from aks_dra.findings.build import nearest
 from aks_dra.kube import semver
 from aks_dra.kube.devices import GPU_DRIVER, STANDARD_DOMAIN, Device, distinct
 

@@ -6,7 +6,6 @@ measured by, with the devices' own names added to it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from aks_dra.kube.devices import GPU_DRIVER, STANDARD_DOMAIN, Device, Version
@@ -67,10 +66,3 @@ class Vocabulary:
 
     def names(self, part: str) -> dict[str, set[str]]:
         return self.attributes if part == "attributes" else self.capacity
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that was most likely meant, "" when none is near."""
-    candidates = {candidate.lower(): candidate for candidate in sorted(known)}
-    close = difflib.get_close_matches(name.lower(), list(candidates), 1, 0.6)
-    return candidates[close[0]] if close else ""

@@ -7,7 +7,6 @@ overruled figure never borrows the old source.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 import types
 from collections.abc import Collection, Iterable, Mapping
@@ -55,12 +54,16 @@ PROFILE, VERSIONS = ".profile.", ".versions."
 
 
 class FactsError(ValueError):
-    """A table that cannot be read, or does not fit the others. Names the file and the key."""
+    """A table that cannot be read, or does not fit the others. Names the file and the key.
 
-    def __init__(self, file: str, key: str, message: str) -> None:
+    Of a name that is no table's, `known` are those that are.
+    """
+
+    def __init__(self, file: str, key: str, message: str, known: Collection[str] = ()) -> None:
         super().__init__(f"{file}: {key}: {message}" if key else f"{file}: {message}")
         self.file = file
         self.key = key
+        self.known = known
 
 
 class Raw:
@@ -122,12 +125,6 @@ def read(files: Iterable[Path]) -> Raw:
     return raw
 
 
-def no_such_table(name: str, known: Collection[str]) -> str:
-    """The message, with the nearest name."""
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.55)
-    return f"no such table{f'; did you mean {close[0]}?' if close else ''} (known: {', '.join(known)})"
-
-
 def table_of(name: str) -> str:
     """The printed table of a name that a facts file has at its top: keys outside of tables are in `kubernetes`."""
     return "kubernetes" if name in SCALARS else name
@@ -140,7 +137,7 @@ def _merge_table(raw: Raw, file: str, name: str, content: Any) -> None:
         raw.scalars[name] = content
         return
     if name not in TABLES:
-        raise FactsError(file, name, no_such_table(name, TABLES))
+        raise FactsError(file, name, f"no such table (known: {', '.join(TABLES)})", TABLES)
     if not isinstance(content, dict):
         raise FactsError(file, name, "is not a table")
     for key, row in content.items():

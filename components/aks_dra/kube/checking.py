@@ -5,10 +5,10 @@ Everything else is left to the API server, whose words are then in the report.
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any
 
+from aks_dra.findings.build import nearest
 from aks_dra.kube import quantity
 from aks_dra.kube.asks import IMPLICIT, is_extended
 from aks_dra.kube.claim_forms import OF_EXACTLY
@@ -79,7 +79,7 @@ def _class_named(title: str, item: dict[str, Any]) -> None:
     if name is not None:
         raise WorkloadError(f"{title}: deviceClassName is the name of a device class, this is {name!r:.80}")
     others = [str(key) for key in item if key not in {*OF_EXACTLY, "name"}]
-    close = next((key for key in others if difflib.get_close_matches(key, ["deviceClassName"], 1, 0.6)), "")
+    close = next((key for key in others if nearest(key, ["deviceClassName"])), "")
     raise WorkloadError(f"{title} has no deviceClassName" + (f"; {close} is no such field" if close else ""))
 
 

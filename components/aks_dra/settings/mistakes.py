@@ -6,7 +6,6 @@ worth a finding: the one whose inside was looked at, or else all of them in one 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from aks_dra.findings.build import nearest
 from aks_dra.findings.finding import Finding, shortened
 from aks_dra.settings.elsewhere import written_here
 from aks_dra.settings.shape import model_at, models_of, named_member, several, step
@@ -94,9 +94,9 @@ def _mistake(detail: ErrorDetails, texts: Mapping[str, str]) -> Mistake:
     if kind == "extra_forbidden":
         name = str(path[-1])
         known = [field.alias or key for key, field in model.model_fields.items()] if model else []
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.55)
-        remedy = f"did you mean {close[0]}?" if close else "known keys: " + ", ".join(sorted(known))
-        meant = (*path[:-1], close[0]) if close else ()
+        close = nearest(name, known, alike=0.55)
+        remedy = f"did you mean {close}?" if close else "known keys: " + ", ".join(sorted(known))
+        meant = (*path[:-1], close) if close else ()
         if model and (here := written_here(model.__name__, name)):
             remedy = f"did you mean {here}?" if re.fullmatch(r"[\w.]+", here) else f"write {here}"
             meant = (*path[:-1], *re.match(r"[\w.]*", here)[0].rstrip(".").split("."))  # type: ignore[index]
@@ -108,11 +108,8 @@ def _mistake(detail: ErrorDetails, texts: Mapping[str, str]) -> Mistake:
         allowed = str(detail.get("ctx", {}).get("expected", ""))
         message, remedy = "this value is not among the allowed ones", f"write {allowed}"
         names = [word.strip("' ") for word in allowed.replace(" or ", ",").split(",")]
-        if isinstance(given, str) and (
-            close := difflib.get_close_matches(given.lower(), [n.lower() for n in names], 1)
-        ):
-            right = next(name for name in names if name.lower() == close[0])
-            remedy = f"did you mean {right}? (allowed: {allowed})"
+        if isinstance(given, str) and (close := nearest(given, names)):
+            remedy = f"did you mean {close}? (allowed: {allowed})"
     elif kind in ("version_number", "label_value"):
         # The file's own text: the number 1.4 may have been written 1.40.
         text = texts.get(shown) or (str(given).lower() if isinstance(given, bool) else str(given))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from aks_dra.findings.build import nearest
 from aks_dra.simulate.necessary import Obstacle
 
 Key = tuple[str, str]
@@ -20,5 +20,5 @@ def with_hint(obstacle: Obstacle, claims: Mapping[Key, Any], templates: Mapping[
     namespace, _, name = obstacle.about.partition("/")
     same = [f"{space}/{other}" for space, other in known if other == name]
     own = [other for space, other in known if space == namespace]
-    close = [f"{namespace}/{other}" for other in difflib.get_close_matches(name, own, n=1, cutoff=0.6)]
-    return replace(obstacle, hint=next(iter([*same, *close]), ""))
+    close = nearest(name, own)
+    return replace(obstacle, hint=next(iter(same), f"{namespace}/{close}" if close else ""))

@@ -9,13 +9,13 @@ does.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from aks_dra import names
 from aks_dra.cel import CompileError, compile_expression
+from aks_dra.findings.build import nearest
 from aks_dra.kube.asks import IMPLICIT, Missing, PodAsks, has_room, tolerates
 from aks_dra.kube.claims import Ask, Claim, Request
 from aks_dra.kube.devices import GPU_DRIVER, Device, distinct
@@ -156,8 +156,8 @@ class Fleet:
                 unknown = [ask for ask in request.asks if ask.device_class not in self.classes]
                 # a ranked request fails as a whole with one unknown class: the scheduler looks all of them up
                 for ask in unknown[:1]:
-                    close = difflib.get_close_matches(ask.device_class, self.classes, n=1, cutoff=0.6)
-                    yield Obstacle("class-missing", "", ask.device_class, ask=ask, hint=close[0] if close else "")
+                    hint = nearest(ask.device_class, self.classes)
+                    yield Obstacle("class-missing", "", ask.device_class, ask=ask, hint=hint)
                 for ask in request.asks:
                     yield from self._refused(claim, ask)
             asked = sum(min(_counted(ask) for ask in request.asks) for request in claim.requests)

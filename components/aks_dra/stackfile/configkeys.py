@@ -6,10 +6,10 @@ Two spellings of one key in a file make Pulumi choose at random, so that is refu
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
+from aks_dra.findings.build import nearest
 from aks_dra.stackfile.entries import Entry
 from aks_dra.stackfile.source import Problems
 
@@ -25,8 +25,8 @@ _OLD_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 
 def closest(word: str, known: Iterable[str]) -> str:
     """The words of a did-you-mean, or none."""
-    found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
-    return f"did you mean {found[0]!r}? " if found else ""
+    found = nearest(word, known)
+    return f"did you mean {found!r}? " if found else ""
 
 
 def full_key(key: str, project: str) -> str | None:

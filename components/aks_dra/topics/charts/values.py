@@ -13,7 +13,6 @@ of another type without a word.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from aks_dra.findings.build import nearest
 from aks_dra.stackfile.entries import UNKNOWN
 from aks_dra.trees import Value, show
 
@@ -198,14 +198,12 @@ class _Checker:
             for path, shown in paths.items():
                 if _plain("".join(path)) == _plain(key):
                     return shown
-        near = difflib.get_close_matches(key, list(section.children), n=1, cutoff=0.7)
-        if near:
-            return show((*parents, near[0]))
+        if near := nearest(key, section.children, alike=0.7):
+            return show((*parents, near))
         moved = sorted((len(path), shown) for path, shown in everywhere.items() if _plain(path[-1]) == _plain(key))
         if len(moved) == 1 or (moved and moved[0][0] < moved[1][0]):
             return moved[0][1]
-        close = difflib.get_close_matches(show(keys), list(everywhere.values()), n=1, cutoff=0.8)
-        return close[0] if close else ""
+        return nearest(show(keys), everywhere.values(), alike=0.8)
 
 
 def _paths(section: Section, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -8,12 +8,12 @@ that v1 takes. Fields that v1 does not have are refused by name, since the serve
 from __future__ import annotations
 
 import copy
-import difflib
 from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
 
+from aks_dra.findings.build import nearest
 from aks_dra.findings.finding import shortened
 from aks_dra.kube.claim_forms import (
     ANY,
@@ -183,8 +183,8 @@ class _Reader:
                 elif key in SERVERS:
                     self._say("RAW005", f"{where}.{key}", inner, "the API server writes this field", "remove it")
                 elif not ("firstAvailable" in form and key in OF_EXACTLY):
-                    close = difflib.get_close_matches(str(key), form, 1, 0.6)
-                    remedy = f"did you mean {close[0]}?" if close else "fields here: " + ", ".join(form)
+                    close = nearest(str(key), form)
+                    remedy = f"did you mean {close}?" if close else "fields here: " + ", ".join(form)
                     self._say("RAW005", f"{where}.{key}", inner, f"there is no such field in {API}", remedy)
         elif isinstance(form, list):
             if not isinstance(value, list):

@@ -12,7 +12,6 @@ Nominal memory is a trap: an H100 80GB publishes 81559Mi, which is 79.6Gi, so `>
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import Any
 from aks_dra.cel import engine
 from aks_dra.cel.guards import ATTRIBUTES, CAPACITY, any_of, guarded, has_attribute, has_capacity
 from aks_dra.cel.kinds import kind_selector
+from aks_dra.findings.build import nearest
 from aks_dra.kube import quantity, semver
 from aks_dra.kube.devices import GPU_DRIVER, Device, distinct
 
@@ -214,8 +214,7 @@ def _translate(require: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Inten
 
 def _did_you_mean(key: str) -> str:
     synonyms = {"cudaComputeCapability": "computeCapability", "productName": "product", "migProfile": "profile"}
-    close = difflib.get_close_matches(key.lower(), [known.lower() for known in KEYS], 1, 0.6)
-    better = synonyms.get(key) or next((known for known in KEYS if close and known.lower() == close[0]), "")
+    better = synonyms.get(key) or nearest(key, KEYS)
     return f"did you mean {better}?" if better else "leave it out, or say it in CEL under `cel`"
 
 

@@ -6,12 +6,12 @@ autoscaler setting would silently not be there. Names, types and words come from
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from aks_dra.facts.arm import arm_types, inner_type
+from aks_dra.findings.build import nearest
 from aks_dra.stackfile.entries import UNKNOWN
 
 Kind = Literal["unknown", "wrong-type", "wrong-word", "not-in-provider", "missing"]
@@ -99,8 +99,8 @@ def _meant(given: str, known: Mapping[str, Any] | list[str]) -> str:
     by_plain = {"".join(filter(str.isalnum, name)).lower(): name for name in known}
     plain = "".join(filter(str.isalnum, given)).lower()
     inside = [name for name in by_plain if len(plain) > 2 and plain in name]
-    close = difflib.get_close_matches(plain, by_plain, n=1, cutoff=0.6) or (inside if len(inside) == 1 else [])
+    close = nearest(plain, by_plain) or (inside[0] if len(inside) == 1 else "")
     if close:
-        return f"did you mean {by_plain[close[0]]}?"
+        return f"did you mean {by_plain[close]}?"
     names = sorted(known)
     return "write one of " + ", ".join(names[:12]) + (" …" if len(names) > 12 else "")

@@ -6,11 +6,11 @@ a pod that never starts. Its webhook would say so earlier and is off by default.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from aks_dra.findings.build import nearest
 from aks_dra.kube import quantity
 
 API = "resource.nvidia.com/v1beta1"
@@ -146,7 +146,5 @@ def _mps(mps: Mapping[str, Any]) -> Iterator[ConfigProblem]:
 
 
 def _nearest(value: Any, known: Mapping[str, Any] | tuple[str, ...]) -> str:
-    lowered = {name.lower(): name for name in known}
-    text = str(value).lower().replace("-", "").replace("_", "")
-    close = difflib.get_close_matches(text, lowered, 1, 0.6)
-    return f"did you mean {lowered[close[0]]}?" if close else f"write one of {', '.join(known)}"
+    close = nearest(str(value).replace("-", "").replace("_", ""), known)
+    return f"did you mean {close}?" if close else f"write one of {', '.join(known)}"
