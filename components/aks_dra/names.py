@@ -10,6 +10,9 @@ OWN_LABELS = (LABEL_ALLOCATION, LABEL_MIG_OWNER, LABEL_DRIVER_OWNER)
 # AKS puts it on every node; it is what pins a pod to one pool.
 LABEL_AGENT_POOL = "kubernetes.azure.com/agentpool"
 
+# Before the cluster's name: the rule that sends its logs to a workspace.
+COLLECTION_RULE = "dcr-"
+
 LABEL_MIG_CONFIG = "nvidia.com/mig.config"
 LABEL_MIG_STATE = "nvidia.com/mig.config.state"
 LABEL_PLUGIN_CONFIG = "nvidia.com/device-plugin.config"

@@ -160,7 +160,7 @@ def _planned(
             served[name] = (pool, size.gpu, devices[name])
     legacy = {name: pool for name, (_, pool) in entries.items() if pool.allocation == "devicePlugin"}
     dra = any(pool.allocation == "dra" for pool in pools)
-    decided = dra and minor(version) >= (1, 36)
+    decided = dra and minor(version) >= facts.since("extended_resource_name")
     by_dra = not legacy or settings.gpu.legacy_requests == "dra"
     matcher = Matcher(pools, minor(version))
     own = named(settings, [*package_classes(facts, served), *user_classes(settings, matcher.type_of)])
@@ -170,7 +170,7 @@ def _planned(
     matches = tuple(matcher.match(entry) for entry in (*own, *chart_classes))
     claims = all_claims(settings, pools)
     asked = tuple(claim_of(namespace, name, claim) for (namespace, name), claim in claims.items())
-    claim_matches = ClaimMatches(matcher, (*own, *chart_classes))
+    claim_matches = ClaimMatches(matcher, (*own, *chart_classes), facts.limit("devices_per_claim"))
     manifests = [
         (claim, claim_manifest(claim, claim_matches.type_of, claims[claim.namespace, claim.name].own_sharing))
         for claim in asked
@@ -226,7 +226,7 @@ def _objects(
         objects.append(PlannedObject(f"claim-{claim.namespace}-{claim.name}", manifest, after=after))
     for namespace, wanted in sorted(settings.namespaces.items()):
         if wanted.quota:
-            quota = quota_manifest(namespace, wanted.quota, minor(version) >= (1, 36))
+            quota = quota_manifest(namespace, wanted.quota, minor(version) >= facts.since("extended_resource_quota"))
             objects.append(PlannedObject(f"quota-{namespace}", quota, after=after))
     return [*objects, *policies]
 

@@ -51,16 +51,16 @@ def test_own_rows_replace_key_by_key(tmp_path: Path) -> None:
 def test_a_gpu_and_its_size_of_one_s_own(tmp_path: Path) -> None:
     facts = facts_with(
         tmp_path,
-        '[gpu.v100]\nproduct_name = "Tesla V100-PCIE-16GB"\nclass_name = "v100"\nvendor_memory_gb = 16\n'
+        '[gpu.v100]\nproduct_name = "Tesla V100-PCIE-16GB"\nclass_name = "v100"\n'
         'memory_mib = 16384\nmemory_mib_range = [16160, 16384]\nbrand = "Nvidia"\narchitecture = "Volta"\n'
-        f'compute_capability = "7.0.0"\nmig = ""\nvgpu = false\nmulti_process = "yes"\n{SOURCED}'
-        '[size.Standard_NC6s_v3]\ngpu = "v100"\ngpus = 1\ngpu_fraction = 1\nvcpus = 6\nmemory_gib = 112\nmig = false\n'
-        'gpu_instance_profile = false\narch = "amd64"\ngrid = false\naks_driver = "cuda"\nfabric_manager = false\n'
+        f'compute_capability = "7.0.0"\nmig = ""\nvgpu = false\n{SOURCED}'
+        '[size.Standard_NC6s_v3]\ngpu = "v100"\ngpus = 1\nvcpus = 6\nmemory_gib = 112\nmig = false\n'
+        'gpu_instance_profile = false\narch = "amd64"\ngrid = false\naks_driver = "cuda"\n'
         f'family = "NCv3"\n{SOURCED}',
     )
     size = facts.vm_size("standard_nc6s_v3")
     assert size is not None
-    assert (size.gpu, size.gpu_fraction, facts.family(size)) == ("v100", 1.0, None)
+    assert (size.gpu, facts.family(size)) == ("v100", None)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,10 @@ def test_a_gpu_and_its_size_of_one_s_own(tmp_path: Path) -> None:
         (f'[gpu.t4]\nmig = "t4"\n{SOURCED}', "extra0.toml: gpu.t4: mig: no such row: t4 (known: a30, "),
         ('[gpu.t4]\nsource = " "\nverified = true\n', "extra0.toml: gpu.t4.source: is empty"),
         (f'[gate.MPSSupport]\nsince = "0.4.9"\n{SOURCED}', "extra0.toml: gate.MPSSupport: since: no such row: 0.4.9"),
-        (f'[gate.MPSSupport]\nstage = "gamma"\n{SOURCED}', "extra0.toml: gate.MPSSupport.stage: 'gamma' is not one of"),
+        (
+            f'[size.Standard_NC4as_T4_v3]\narch = "x86"\n{SOURCED}',
+            "extra0.toml: size.Standard_NC4as_T4_v3.arch: 'x86' is not one of",
+        ),
         (
             '[family."a30".layouts]\nbad = { "1g.6gb" = 5 }\n[family.a30]\n' + SOURCED,
             "extra0.toml: family.a30: layout bad does not fit on one GPU: {'1g.6gb': 5}",

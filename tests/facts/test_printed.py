@@ -7,7 +7,8 @@ import json
 from typer.testing import CliRunner
 
 from aks_dra.cli import app
-from aks_dra.facts.reader import SCALARS, TABLES
+from aks_dra.facts.fact import TABLES
+from aks_dra.facts.reader import SCALARS
 
 
 def test_facts_are_printed_by_the_names_of_facts_files() -> None:

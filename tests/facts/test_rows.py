@@ -25,9 +25,9 @@ FACTS = load_facts()
 
 def test_t4() -> None:
     assert FACTS.gpus["t4"] == Gpu(
-        key="t4", product_name="Tesla T4", class_name="t4", vendor_memory_gb=16, memory_mib=16384,
+        key="t4", product_name="Tesla T4", class_name="t4", memory_mib=16384,
         memory_mib_range=(15360, 16384), brand="Nvidia", architecture="Turing", compute_capability="7.5.0", mig="",
-        vgpu=False, multi_process="yes", verified=True,
+        vgpu=False, verified=True,
         source="ResourceSlice of an AKS node (Standard_NC4as_T4_v3, AKS 1.35.6, driver 580.159.04; public post, "
         "2026-08); 15Gi with ECC seen elsewhere",
     )  # fmt: skip
@@ -36,7 +36,7 @@ def test_t4() -> None:
 def test_a100_80gb_1g() -> None:
     assert FACTS.families["a100-80gb"].profiles["1g.10gb"] == MigProfile(
         key="1g.10gb", name="1g.10gb", gi_profile_id=19, compute=1, memory=1, max=7, memory_mib=9728,
-        placements=(0, 1, 2, 3, 4, 5, 6), basis="slice", multiprocessors=14, copy_engines=1, decoders=1, encoders=0,
+        placements=(0, 1, 2, 3, 4, 5, 6), multiprocessors=14, copy_engines=1, decoders=1, encoders=0,
         jpeg_engines=0, ofa_engines=0, verified=True,
         source="ResourceSlice of an AKS node, A100 80GB PCIe (dra-driver-nvidia-gpu#719)",
     )  # fmt: skip
@@ -72,8 +72,8 @@ def test_profiles_that_were_seen_in_slices() -> None:
 
 def test_vm_size_in_any_case() -> None:
     expected = VmSize(
-        key="Standard_NC48ads_A100_v4", gpu="a100-80gb-pcie", gpus=2, gpu_fraction=1.0, vcpus=48, memory_gib=440,
-        mig=True, gpu_instance_profile=True, arch="amd64", grid=False, aks_driver="cuda", fabric_manager=False,
+        key="Standard_NC48ads_A100_v4", gpu="a100-80gb-pcie", gpus=2, vcpus=48, memory_gib=440,
+        mig=True, gpu_instance_profile=True, arch="amd64", grid=False, aks_driver="cuda",
         family="NCadsA100_v4", verified=True,
         source="MicrosoftDocs/azure-compute-docs sizes/gpu-accelerated/nca100v4-series.md",
     )  # fmt: skip
@@ -129,29 +129,25 @@ def test_kubernetes_136() -> None:
     assert (kubernetes.floor, kubernetes.default) == ("1.34.2", "1.36")
     assert kubernetes.versions["1.36"] == KubernetesVersion(
         key="1.36", preview="2026-05-31", ga="2026-06-30", eol="2027-06-30", lts_eol="2028-06-30",
-        latest_patch="1.36.2", lts_only=False, serves_dra_v1=True, verified=True,
+        latest_patch="1.36.2", lts_only=False, verified=True,
         source="MicrosoftDocs/azure-aks-docs supported-kubernetes-versions.md (2026-08-21); patch: AKS release notes "
         "2026-07-17; GA: release notes 2026-06-19",
     )  # fmt: skip
-    assert kubernetes.patch("1.36") == "1.36.2"
-    assert kubernetes.patch("1.36.1") == "1.36.1"
 
 
 def test_extended_resources_come_with_136() -> None:
     kubernetes = FACTS.kubernetes
     assert kubernetes.features["extended_resource"] == Feature(
-        key="extended_resource", gate="DRAExtendedResource", alpha="1.34", beta="1.36", ga="1.37", default_since="1.36",
-        locked_since="1.37", what="extendedResourceName of a class; below it the API server drops the field silently",
+        key="extended_resource", gate="DRAExtendedResource", ga="1.37", default_since="1.36",
+        what="extendedResourceName of a class; below it the API server drops the field silently",
         source="k8s.io/kubernetes v1.37.2 pkg/features/kube_features.go", verified=True,
     )  # fmt: skip
-    assert {version: kubernetes.has("dynamic_mig", version) for version in ("1.34.9", "1.35", "1.36", "1.37.2")} == {
-        "1.34.9": False, "1.35": False, "1.36": True, "1.37.2": True,
-    }  # fmt: skip
+    assert (FACTS.since("dynamic_mig"), FACTS.since("first_available")) == ((1, 36), (1, 34))
 
 
 def test_dynamic_mig_gate() -> None:
     assert FACTS.gates["DynamicMIG"] == Gate(
-        key="DynamicMIG", stage="alpha", default=False, since="25.12.0",
+        key="DynamicMIG", default=False, since="25.12.0",
         excludes=("PassthroughSupport", "NVMLDeviceHealthCheck", "MPSSupport"), needs=(), documented_excludes=(),
         kubernetes_need="dynamic_mig", what="MIG instances made when a claim asks; destroys unknown ones at start",
         source="NVIDIA DRA driver pkg/featuregates/featuregates.go @ 9593204", verified=True,
@@ -173,7 +169,7 @@ def test_default_charts() -> None:
         ),
     }  # fmt: skip
     assert FACTS.charts["dra-driver-nvidia-gpu"].versions["0.4.1"] == ChartVersion(
-        key="0.4.1", chart_name="dra-driver-nvidia-gpu", released="2026-06-30", kube_version=">=1.32.0-0",
+        key="0.4.1", chart_name="dra-driver-nvidia-gpu", released="2026-06-30",
         features=("resourceV1", "resourceApiVersion", "extendedResourceName", "preferredControllerAffinity",
                   "gpuTaintTolerated"),
         components=MappingProxyType({"driver-minimum": "565"}), verified=True,
@@ -217,9 +213,9 @@ def test_what_a_change_to_a_pool_does() -> None:
             "orchestratorVersion", "mode", "scaleDownMode",
         },
     }  # fmt: skip
-    assert set(FACTS.replaced_pool_fields()) == by_change["replace"]
+    assert set(FACTS.pool_fields_of("replace")) == by_change["replace"]
     assert FACTS.pool_fields["count"] == PoolField(
-        key="count", change="update", provider_replaces=False, moves_by_itself=True,
+        key="count", change="update", moves_by_itself=True,
         source="AgentPool PUT in place; an autoscaler moves it", verified=True,
     )  # fmt: skip
 
@@ -249,7 +245,7 @@ def test_label_rules(label: str, verdict: str | None) -> None:
 
 
 def test_limits() -> None:
-    assert {name: FACTS.limits[name].value for name in ("devices_per_claim", "first_available", "nodes_per_pool")} == {
+    assert {name: FACTS.limit(name) for name in ("devices_per_claim", "first_available", "nodes_per_pool")} == {
         "devices_per_claim": 32, "first_available": 8, "nodes_per_pool": 1000,
     }  # fmt: skip
 

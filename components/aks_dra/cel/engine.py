@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from cel_expr_python import cel
@@ -37,10 +37,9 @@ from aks_dra.cel import functions, projection, refusals, rewriting, syntax, valu
 from aks_dra.cel.environment import MAPS, checker, evaluator, parsed
 from aks_dra.cel.refusals import CompileError
 from aks_dra.cel.rewriting import Names
+from aks_dra.facts import load_facts
 from aks_dra.kube.devices import MAYBE, Device, Unknown, Version
 
-# DRAConsumableCapacity, which brings `device.allowMultipleAllocations`, is on from here and off on AKS before.
-CONSUMABLE_SINCE = (1, 36)
 _FIELDS = frozenset({"driver", "attributes", "capacity", "allowMultipleAllocations"})
 _MISSING = re.compile(r'Key not found in map : "?(.*?)"?$')
 
@@ -62,15 +61,21 @@ class Undecided:
 Result = bool | RuntimeProblem | Undecided
 
 
-def compile_expression(expression: str, kubernetes_minor: tuple[int, int] = (1, 36)) -> Program | CompileError:
-    """The program of a selector, or why the API server of that version would refuse it."""
-    return _compile(expression, kubernetes_minor >= CONSUMABLE_SINCE)
+def compile_expression(expression: str, kubernetes_minor: tuple[int, int] | None = None) -> Program | CompileError:
+    """The program of a selector, or why the API server of that version (default: of the newest) would refuse it."""
+    return _compile(expression, kubernetes_minor is None or kubernetes_minor >= consumable_since())
+
+
+@cache
+def consumable_since() -> tuple[int, int]:
+    """DRAConsumableCapacity, which brings `device.allowMultipleAllocations`, is on from here and off on AKS before."""
+    return load_facts().since("claim_capacity")
 
 
 @lru_cache(maxsize=4096)
 def _compile(expression: str, consumable: bool) -> Program | CompileError:
-    if len(expression.encode()) > refusals.MAX_BYTES:
-        return CompileError(f"too long: may not be more than {refusals.MAX_BYTES} bytes")
+    if len(expression.encode()) > (most := load_facts().limit("cel_expression_bytes")):
+        return CompileError(f"too long: may not be more than {most} bytes")
     text = _without_has(expression, _FIELDS if consumable else _FIELDS - {"allowMultipleAllocations"})
     try:
         checked = checker(consumable, loose=False).compile(text)

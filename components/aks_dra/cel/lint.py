@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aks_dra.cel import advice
-from aks_dra.cel.engine import Program, Result, RuntimeProblem, Undecided, compile_expression
+from aks_dra.cel.engine import Program, Result, RuntimeProblem, Undecided, compile_expression, consumable_since
 from aks_dra.cel.guards import IS_NVIDIA
 from aks_dra.cel.references import Reference, References
 from aks_dra.cel.refusals import CompileError
@@ -42,7 +42,7 @@ class SelectorProblem:
 def lint(
     expression: str,
     devices: Iterable[Device],
-    kubernetes_minor: tuple[int, int] = (1, 36),
+    kubernetes_minor: tuple[int, int] | None = None,
     before: Sequence[str] = (IS_NVIDIA,),
 ) -> list[SelectorProblem]:
     """Everything that is wrong with one selector.
@@ -60,7 +60,7 @@ def lint(
     return list(dict.fromkeys([*names, *behaviour]))
 
 
-def _refused(expression: str, error: CompileError, minor: tuple[int, int]) -> SelectorProblem:
+def _refused(expression: str, error: CompileError, minor: tuple[int, int] | None) -> SelectorProblem:
     if not expression.strip():
         return SelectorProblem("refused", "error", "the expression is empty", advice.against_refusal(expression))
     shown = f"{error.text} (line {error.line}, column {error.column})"
@@ -74,8 +74,9 @@ def _refused(expression: str, error: CompileError, minor: tuple[int, int]) -> Se
         remedy = "compare it with something: a selector is true or false"
         return SelectorProblem("non_boolean", "error", f"not a condition: {error.text}", remedy)
     if field := re.search(r"undefined field '(\w+)'", error.text):
-        if field[1] == "allowMultipleAllocations":
-            remedy = f"leave it out: Kubernetes {minor[0]}.{minor[1]} on AKS does not have it, 1.36 does"
+        if field[1] == "allowMultipleAllocations" and minor:
+            lacking, having = ("{}.{}".format(*version) for version in (minor, consumable_since()))
+            remedy = f"leave it out: Kubernetes {lacking} on AKS does not have it, {having} does"
         else:
             remedy = (
                 "a selector sees driver, attributes and capacity of a device and not its pool or node; "

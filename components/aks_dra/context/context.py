@@ -31,7 +31,7 @@ class Context:
     today: str
     snapshot: Snapshot | None = None
     claims: tuple[Claim, ...] = ()
-    claim_matches: ClaimMatches = field(default_factory=lambda: ClaimMatches(Matcher((), (0, 0)), ()))
+    claim_matches: ClaimMatches = field(default_factory=lambda: ClaimMatches(Matcher((), (0, 0)), (), 0))
     previous: Previous | None = None
 
     @property
@@ -45,11 +45,11 @@ class Context:
     @property
     def cel_minor(self) -> tuple[int, int]:
         """The version whose CEL selectors are read with, also where the cluster's is not to be read."""
-        return self.minor if self.minor > (0, 0) else (1, 36)
+        return self.minor if self.minor > (0, 0) else minor(self.facts.kubernetes.default)
 
     def lacks(self, need: str) -> bool:
         """Whether the cluster's version is known and lower than what the need of this name (facts: need) asks for."""
-        return (0, 0) < self.minor < minor(self.facts.kubernetes.needs[need].minimum)
+        return (0, 0) < self.minor < self.facts.since(need)
 
     def pools(self) -> Iterator[tuple[str, str, Pool]]:
         """Name, path in the stack file, settings of every GPU pool, the test pool included."""

@@ -21,19 +21,19 @@ from aks_dra.facts.rows import (
 from aks_dra.facts.rows_aks import (
     AksDriver,
     AksFault,
+    ClusterField,
     GpuInstanceProfile,
     LabelRule,
     Limit,
     NameRule,
-    NodeLabel,
     OsSku,
     PoolField,
 )
 from aks_dra.facts.tables import Facts, Kubernetes, Row, load_facts, minor
 
 __all__ = [
-    "AksDriver", "AksFault", "Chart", "ChartFault", "ChartValue", "ChartVersion", "DriverMinimum", "Fact", "Facts",
-    "FactsError", "Feature", "Gate", "Gpu", "GpuInstanceProfile", "Kubernetes", "KubernetesVersion", "LabelRule",
-    "Limit", "MigFamily", "MigProfile", "NameRule", "Need", "NodeLabel", "OsSku", "Placement", "PoolField", "Row",
-    "VmSize", "fits", "load_facts", "minor", "place",
+    "AksDriver", "AksFault", "Chart", "ChartFault", "ChartValue", "ChartVersion", "ClusterField", "DriverMinimum",
+    "Fact", "Facts", "FactsError", "Feature", "Gate", "Gpu", "GpuInstanceProfile", "Kubernetes",
+    "KubernetesVersion", "LabelRule", "Limit", "MigFamily", "MigProfile", "NameRule", "Need", "OsSku", "Placement",
+    "PoolField", "Row", "VmSize", "fits", "load_facts", "minor", "place",
 ]  # fmt: skip

@@ -11,39 +11,11 @@ import tomllib
 import types
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from aks_dra.facts import rows
-from aks_dra.facts.fact import Fact
-from aks_dra.facts.rows_aks import (
-    AksDriver,
-    AksFault,
-    GpuInstanceProfile,
-    LabelRule,
-    Limit,
-    NameRule,
-    NodeLabel,
-    OsSku,
-    PoolField,
-    ReservedRange,
-    Role,
-)
-
-R = TypeVar("R", bound=Fact)
-
-# Table name in the files to the class of its rows.
-TABLES: Mapping[str, type[Fact]] = MappingProxyType({
-    "gpu": rows.Gpu, "family": rows.MigFamily, "size": rows.VmSize, "version": rows.KubernetesVersion,
-    "feature": rows.Feature, "need": rows.Need, "chart": rows.Chart, "gate": rows.Gate, "fault": rows.ChartFault,
-    "driver_minimum": rows.DriverMinimum, "pool_field": PoolField, "cluster_field": PoolField,
-    "label_rule": LabelRule, "node_label": NodeLabel, "name_rule": NameRule, "limit": Limit,
-    "aks_driver": AksDriver, "gpu_instance_profile": GpuInstanceProfile, "os_sku": OsSku,
-    "role": Role, "reserved_range": ReservedRange,
-    "aks_fault": AksFault, "image": rows.Image,
-})  # fmt: skip
+from aks_dra.facts.fact import TABLES, R
 
 # The keys outside of tables: two Kubernetes versions and their source.
 SCALARS: Mapping[str, type] = MappingProxyType({"floor": str, "default": str, "source": str, "verified": bool})
@@ -51,6 +23,9 @@ SCALARS: Mapping[str, type] = MappingProxyType({"floor": str, "default": str, "s
 
 # What stands between a family and its profile, a chart and its version, in the path of a row inside a row.
 PROFILE, VERSIONS = ".profile.", ".versions."
+
+
+_HINTS: dict[type, Mapping[str, Any]] = {}
 
 
 class FactsError(ValueError):
@@ -86,7 +61,7 @@ class Raw:
 
     def row(self, kind: type[R], table: str, key: str, data: Mapping[str, Any]) -> R:
         """One row. `data` may already hold values that are no TOML (the rows inside a row)."""
-        hints = _hints(kind.__name__)
+        hints = _hints(kind)
         for name in data:
             if name not in hints or name == "key":
                 known = ", ".join(hint for hint in hints if hint != "key")
@@ -190,9 +165,10 @@ def _key_of(table: Mapping[str, Any], path: str) -> str:
     return max((key for key in table if path == key or path.startswith(key + ".")), key=len, default=path)
 
 
-@cache
-def _hints(kind: str) -> Mapping[str, Any]:
-    return get_type_hints(getattr(rows, kind))
+def _hints(kind: type) -> Mapping[str, Any]:
+    if kind not in _HINTS:
+        _HINTS[kind] = get_type_hints(kind)
+    return _HINTS[kind]
 
 
 _WRONG: Any = object()

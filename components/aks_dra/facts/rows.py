@@ -1,4 +1,5 @@
-"""The rows of the tables: one frozen class per table, its fields the keys of a row.
+"""The rows of the tables: one frozen class per table, its fields the keys of a row. A new table is a class here or in
+rows_aks.py, and its rows in a TOML file of this folder.
 
 A key that a class does not have is refused by the reader, and so is a missing one without a default here. Every
 row says where it comes from (`source`) and whether that was seen on the real thing (`verified`): what is not
@@ -11,58 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from aks_dra.facts.fact import Fact
-from aks_dra.facts.rows_aks import (
-    AksDriver,
-    AksFault,
-    GpuInstanceProfile,
-    LabelRule,
-    Limit,
-    NameRule,
-    NodeLabel,
-    OsSku,
-    PoolField,
-    ReservedRange,
-    Role,
-)
-
-__all__ = [
-    "AksDriver",
-    "AksFault",
-    "Chart",
-    "ChartFault",
-    "ChartValue",
-    "ChartVersion",
-    "DriverMinimum",
-    "Fact",
-    "Feature",
-    "Gate",
-    "Gpu",
-    "GpuInstanceProfile",
-    "Image",
-    "KubernetesVersion",
-    "LabelRule",
-    "Limit",
-    "MigFamily",
-    "MigProfile",
-    "NameRule",
-    "Need",
-    "NodeLabel",
-    "OsSku",
-    "PoolField",
-    "ReservedRange",
-    "Role",
-    "VmSize",
-]
+from aks_dra.facts.fact import Fact, table
 
 
+@table("gpu")
 @dataclass(frozen=True, kw_only=True)
 class Gpu(Fact):
     """A kind of whole GPU, or of vGPU, as NVIDIA's driver publishes it."""
 
     product_name: str
     class_name: str
-    vendor_memory_gb: int
     memory_mib: int  # what a ResourceSlice shows
     memory_mib_range: tuple[int, ...]  # lowest and highest that were seen or must be allowed for
     brand: str
@@ -70,13 +29,12 @@ class Gpu(Fact):
     compute_capability: str  # semver
     mig: str  # a MIG family, or ""
     vgpu: bool
-    multi_process: Literal["yes", "no", "unknown"]
     open_modules_only: bool = False  # NVIDIA makes no proprietary kernel modules for it
 
 
 @dataclass(frozen=True, kw_only=True)
 class MigProfile(Fact):
-    """One size of MIG instance. Engine counts of rows with basis "nominal" are estimates."""
+    """One size of MIG instance."""
 
     name: str  # with "+me", as the driver and CEL have it
     gi_profile_id: int
@@ -85,7 +43,6 @@ class MigProfile(Fact):
     max: int
     memory_mib: int
     placements: tuple[int, ...]  # memory slots where it may begin
-    basis: Literal["slice", "nvidia-smi", "mock", "nominal"]  # of memory_mib
     multiprocessors: int
     copy_engines: int
     decoders: int
@@ -99,6 +56,7 @@ class MigProfile(Fact):
         return "all-" + self.name.replace("+", ".")
 
 
+@table("family")
 @dataclass(frozen=True, kw_only=True)
 class MigFamily(Fact):
     """GPUs that are cut alike. `layouts` holds the listed ones and one `all-<profile>` per profile."""
@@ -106,17 +64,18 @@ class MigFamily(Fact):
     compute_slices: int
     memory_slices: int
     pci_device_ids: tuple[str, ...] = ()  # as mig-parted's device-filter has them; other ids may exist
+    mode_needs_reset: bool = False  # only a reset of the GPU turns its MIG mode on, which no driver does in a VM
     profiles: Mapping[str, MigProfile]
     layouts: Mapping[str, Mapping[str, int]]
 
 
+@table("size")
 @dataclass(frozen=True, kw_only=True)
 class VmSize(Fact):
     """A GPU VM size. `gpus` counts devices that the VM sees: one vGPU is one."""
 
     gpu: str
     gpus: int
-    gpu_fraction: float
     vcpus: int
     memory_gib: int  # 0: not known
     mig: bool
@@ -124,7 +83,6 @@ class VmSize(Fact):
     arch: Literal["amd64", "arm64"]
     grid: bool
     aks_driver: str
-    fabric_manager: bool
     family: str
     retired: str = ""
 
@@ -133,6 +91,7 @@ class VmSize(Fact):
         return self.key
 
 
+@table("version")
 @dataclass(frozen=True, kw_only=True)
 class KubernetesVersion(Fact):
     """A minor version on AKS. Dates are ISO, "" where there is none."""
@@ -143,22 +102,20 @@ class KubernetesVersion(Fact):
     lts_eol: str
     latest_patch: str
     lts_only: bool
-    serves_dra_v1: bool
 
 
+@table("feature")
 @dataclass(frozen=True, kw_only=True)
 class Feature(Fact):
-    """A feature gate of Kubernetes and its stages, by minor version; "" for never so far."""
+    """A feature gate of Kubernetes that a need rests on, the minor versions from which it is on and stable, or ""."""
 
     gate: str
-    alpha: str
-    beta: str
     ga: str
     default_since: str
-    locked_since: str
     what: str
 
 
+@table("need")
 @dataclass(frozen=True, kw_only=True)
 class Need(Fact):
     """Something a user can ask for, the feature it rests on, and the minor version from which AKS has that on."""
@@ -174,11 +131,11 @@ class ChartVersion(Fact):
 
     chart_name: str
     released: str
-    kube_version: str
     features: tuple[str, ...]
     components: Mapping[str, str]
 
 
+@table("chart")
 @dataclass(frozen=True, kw_only=True)
 class Chart(Fact):
     """A chart of NVIDIA's. `versions` is in the order of release."""
@@ -189,7 +146,6 @@ class Chart(Fact):
     minimum_version: str
     repo: str
     oci: str
-    version_prefix: str
     renumbered: bool  # calendar versions (25.12.0) came before 0.4.0
     versions: Mapping[str, ChartVersion]
 
@@ -203,11 +159,11 @@ class Chart(Fact):
         return (int(not (self.renumbered and numbers[0] >= 25)), numbers, not suffix)
 
 
+@table("gate")
 @dataclass(frozen=True, kw_only=True)
 class Gate(Fact):
     """A feature gate of the DRA driver. `excludes` and `needs` stop it at start; documented_excludes do not."""
 
-    stage: Literal["alpha", "beta", "ga"]
     default: bool
     since: str  # chart version
     excludes: tuple[str, ...]
@@ -217,6 +173,7 @@ class Gate(Fact):
     what: str
 
 
+@table("fault")
 @dataclass(frozen=True, kw_only=True)
 class ChartFault(Fact):
     """What is broken in some versions of a chart, when `setting` is `value` ("" for any, or for its default)."""
@@ -231,6 +188,7 @@ class ChartFault(Fact):
     remedy: str
 
 
+@table("driver_minimum")
 @dataclass(frozen=True, kw_only=True)
 class DriverMinimum(Fact):
     """The lowest NVIDIA driver for something."""
@@ -239,6 +197,7 @@ class DriverMinimum(Fact):
     what: str
 
 
+@table("image")
 @dataclass(frozen=True, kw_only=True)
 class Image(Fact):
     """A container image that the package runs itself."""

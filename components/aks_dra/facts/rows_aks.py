@@ -1,14 +1,16 @@
-"""The rows about AKS and Azure: fields, labels, names, limits, drivers, images, roles."""
+"""The rows about AKS and Azure: fields, labels, names, limits, drivers, osSKUs, roles."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from aks_dra.facts.fact import Fact
+from aks_dra.facts.fact import Fact, table
 
 
+@table("pool_field")
 @dataclass(frozen=True, kw_only=True)
 class PoolField(Fact):
     """A field of an AKS pool or cluster (its name in Azure Resource Manager) and what a change to it does.
@@ -17,10 +19,16 @@ class PoolField(Fact):
     """
 
     change: Literal["replace", "reimage", "update", "unverified", "stays"]
-    provider_replaces: bool
-    moves_by_itself: bool  # an autoscaler changes it: ignore it while it does
+    moves_by_itself: bool = False  # an autoscaler changes it: ignore it while it does
 
 
+@table("cluster_field")
+@dataclass(frozen=True, kw_only=True)
+class ClusterField(PoolField):
+    """The same for a cluster."""
+
+
+@table("label_rule")
 @dataclass(frozen=True, kw_only=True)
 class LabelRule(Fact):
     """Which label keys a pool may have; `package` means that the package sets them and a user does not."""
@@ -40,24 +48,20 @@ class LabelRule(Fact):
         return bool(slash) and (domain == self.pattern or domain.endswith("." + self.pattern))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeLabel(Fact):
-    """A label (and a taint, "key=value:effect") that AKS itself puts on nodes. An empty value varies."""
-
-    label: str
-    value: str
-    taint: str
-    when: str
-
-
+@table("name_rule")
 @dataclass(frozen=True, kw_only=True)
 class NameRule(Fact):
-    """How a name must look."""
+    """How a name must look, whole; `what` ends the sentence "its name has …"."""
 
     pattern: str
     what: str
+    longest: int
+
+    def allows(self, name: str) -> bool:
+        return re.fullmatch(self.pattern, name) is not None
 
 
+@table("limit")
 @dataclass(frozen=True, kw_only=True)
 class Limit(Fact):
     """A number that something may not pass."""
@@ -66,6 +70,7 @@ class Limit(Fact):
     what: str
 
 
+@table("reserved_range")
 @dataclass(frozen=True, kw_only=True)
 class ReservedRange(Fact):
     """An address range that a service keeps for itself."""
@@ -73,6 +78,7 @@ class ReservedRange(Fact):
     cidr: str
 
 
+@table("role")
 @dataclass(frozen=True, kw_only=True)
 class Role(Fact):
     """A built-in role of Azure: the id of its definition, and what a cluster needs it for."""
@@ -82,6 +88,7 @@ class Role(Fact):
     what: str
 
 
+@table("aks_driver")
 @dataclass(frozen=True, kw_only=True)
 class AksDriver(Fact):
     """The GPU driver that AKS installs; version "" is not known."""
@@ -90,14 +97,15 @@ class AksDriver(Fact):
     image: str
 
 
+@table("gpu_instance_profile")
 @dataclass(frozen=True, kw_only=True)
 class GpuInstanceProfile(Fact):
-    """What AKS makes of gpuInstanceProfile: so many instances of one profile on every GPU."""
+    """What AKS makes of gpuInstanceProfile: every GPU is filled with instances of one profile."""
 
     gi_profile_id: int
-    instances: int
 
 
+@table("os_sku")
 @dataclass(frozen=True, kw_only=True)
 class OsSku(Fact):
     """An osSKU: minor versions of Kubernetes it goes with, "" for no bound that is known."""
@@ -117,6 +125,7 @@ class OsSku(Fact):
         return minors[max(fitting)] if fitting else self.key
 
 
+@table("aks_fault")
 @dataclass(frozen=True, kw_only=True)
 class AksFault(Fact):
     """What is broken in some Kubernetes versions of AKS."""

@@ -8,33 +8,22 @@ Rows that name rows of other tables are checked here: a bad one raises FactsErro
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from aks_dra.facts import reader, rows
-from aks_dra.facts.fact import Fact
+from aks_dra.facts import reader, rows, rows_aks
+from aks_dra.facts.fact import TABLES, Fact, R
 from aks_dra.facts.mig import fits
 from aks_dra.facts.reader import FactsError, Raw
-from aks_dra.facts.rows_aks import (
-    AksDriver,
-    AksFault,
-    GpuInstanceProfile,
-    LabelRule,
-    Limit,
-    NameRule,
-    NodeLabel,
-    OsSku,
-    PoolField,
-    ReservedRange,
-    Role,
-)
 
 _HERE = Path(__file__).parent
-_FILES = tuple(_HERE / f"{name}.toml" for name in ("gpus", "mig", "vm_sizes", "kubernetes", "charts", "aks"))
+# What has a reader of its own, and is read where it is needed only.
+_APART = "arm_properties.toml"
+_FILES = tuple(sorted(path for path in _HERE.glob("*.toml") if path.name != _APART))
 
 
 @dataclass(frozen=True)
@@ -60,42 +49,92 @@ class Kubernetes:
     features: Mapping[str, rows.Feature]
     needs: Mapping[str, rows.Need]
 
-    def has(self, need: str, version: str) -> bool:
-        """Whether AKS at this version ("1.36", "1.36.2") has what the need rests on."""
-        return minor(version) >= minor(self.needs[need].minimum)
-
-    def patch(self, version: str) -> str:
-        """The full version that a minor alone means: its latest patch, or itself where that is not known."""
-        row = self.versions.get(version)
-        return row.latest_patch or version if row else version
-
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """All tables. Every row has .key, .source and .verified."""
+    """All tables, by the class of their rows. Every row has .key, .source and .verified."""
 
-    gpus: Mapping[str, rows.Gpu]
-    families: Mapping[str, rows.MigFamily]
-    vm_sizes: Mapping[str, rows.VmSize]
     kubernetes: Kubernetes
-    charts: Mapping[str, rows.Chart]
-    gates: Mapping[str, rows.Gate]
-    chart_faults: Mapping[str, rows.ChartFault]
-    driver_minimums: Mapping[str, rows.DriverMinimum]
-    pool_fields: Mapping[str, PoolField]
-    cluster_fields: Mapping[str, PoolField]
-    labels: Mapping[str, LabelRule]
-    node_labels: Mapping[str, NodeLabel]
-    name_rules: Mapping[str, NameRule]
-    limits: Mapping[str, Limit]
-    aks_drivers: Mapping[str, AksDriver]
-    gpu_instance_profiles: Mapping[str, GpuInstanceProfile]
-    os_skus: Mapping[str, OsSku]
-    roles: Mapping[str, Role]
-    reserved_ranges: Mapping[str, ReservedRange]
-    aks_faults: Mapping[str, AksFault]
-    images: Mapping[str, rows.Image]
+    tables: Mapping[type[Fact], Mapping[str, Any]]
     _sizes: Mapping[str, rows.VmSize] = field(default_factory=dict, repr=False, compare=False)
+
+    def table(self, kind: type[R]) -> Mapping[str, R]:
+        return self.tables[kind]
+
+    def since(self, need: str) -> tuple[int, int]:
+        """The minor version of Kubernetes from which AKS has what a need rests on: (1, 36)."""
+        return minor(self.kubernetes.needs[need].minimum)
+
+    def limit(self, name: str) -> int:
+        return self.limits[name].value
+
+    @property
+    def gpus(self) -> Mapping[str, rows.Gpu]:
+        return self.table(rows.Gpu)
+
+    @property
+    def families(self) -> Mapping[str, rows.MigFamily]:
+        return self.table(rows.MigFamily)
+
+    @property
+    def vm_sizes(self) -> Mapping[str, rows.VmSize]:
+        return self.table(rows.VmSize)
+
+    @property
+    def charts(self) -> Mapping[str, rows.Chart]:
+        return self.table(rows.Chart)
+
+    @property
+    def gates(self) -> Mapping[str, rows.Gate]:
+        return self.table(rows.Gate)
+
+    @property
+    def chart_faults(self) -> Mapping[str, rows.ChartFault]:
+        return self.table(rows.ChartFault)
+
+    @property
+    def driver_minimums(self) -> Mapping[str, rows.DriverMinimum]:
+        return self.table(rows.DriverMinimum)
+
+    @property
+    def pool_fields(self) -> Mapping[str, rows_aks.PoolField]:
+        return self.table(rows_aks.PoolField)
+
+    @property
+    def cluster_fields(self) -> Mapping[str, rows_aks.ClusterField]:
+        return self.table(rows_aks.ClusterField)
+
+    @property
+    def name_rules(self) -> Mapping[str, rows_aks.NameRule]:
+        return self.table(rows_aks.NameRule)
+
+    @property
+    def limits(self) -> Mapping[str, rows_aks.Limit]:
+        return self.table(rows_aks.Limit)
+
+    @property
+    def aks_drivers(self) -> Mapping[str, rows_aks.AksDriver]:
+        return self.table(rows_aks.AksDriver)
+
+    @property
+    def os_skus(self) -> Mapping[str, rows_aks.OsSku]:
+        return self.table(rows_aks.OsSku)
+
+    @property
+    def roles(self) -> Mapping[str, rows_aks.Role]:
+        return self.table(rows_aks.Role)
+
+    @property
+    def reserved_ranges(self) -> Mapping[str, rows_aks.ReservedRange]:
+        return self.table(rows_aks.ReservedRange)
+
+    @property
+    def aks_faults(self) -> Mapping[str, rows_aks.AksFault]:
+        return self.table(rows_aks.AksFault)
+
+    @property
+    def images(self) -> Mapping[str, rows.Image]:
+        return self.table(rows.Image)
 
     def vm_size(self, name: str) -> rows.VmSize | None:
         """A VM size whatever the case of its name: Azure does not mind it either."""
@@ -106,14 +145,34 @@ class Facts:
         name = self.gpus[size.gpu].mig
         return self.families[name] if size.mig and name else None
 
-    def label_rule(self, label: str) -> LabelRule | None:
+    def label_rule(self, label: str) -> rows_aks.LabelRule | None:
         """The most specific rule for a label key of a pool; None where none applies, which allows it."""
-        found = [rule for rule in self.labels.values() if rule.matches(label)]
+        found = [rule for rule in self.table(rows_aks.LabelRule).values() if rule.matches(label)]
         return max(found, key=lambda rule: (rule.match == "exact", len(rule.pattern)), default=None)
 
-    def replaced_pool_fields(self) -> tuple[str, ...]:
-        """The fields of a pool whose change Azure refuses, so that the pool is made anew."""
-        return tuple(name for name, row in self.pool_fields.items() if row.change == "replace" and "." not in name)
+    def instance_profile(self, profile: rows.MigProfile) -> str | None:
+        """AKS's gpuInstanceProfile that fills GPUs with this profile: MIG1g … MIG7g; None where AKS has none."""
+        known = self.table(rows_aks.GpuInstanceProfile)
+        return next((key for key, row in known.items() if row.gi_profile_id == profile.gi_profile_id), None)
+
+    def partitioned_models(self, *, on_demand: bool = False) -> tuple[str, ...]:
+        """Models of GPU (A100, H100 …) that AKS documents the partitioning of; on demand: only what DRA may cut."""
+        sizes = (size for size in self.vm_sizes.values() if size.gpu_instance_profile)
+        gpus = [self.gpus[size.gpu] for size in sizes if not on_demand or self.cut_on_demand(size)]
+        return tuple(sorted({gpu.class_name.partition("-")[0].upper() for gpu in gpus}))
+
+    def cut_on_demand(self, size: rows.VmSize) -> bool:
+        """Whether DynamicMIG cuts the GPUs of this size on Azure, rather than publish them whole."""
+        family = self.family(size)
+        return family is not None and not self.gpus[size.gpu].vgpu and not family.mode_needs_reset
+
+    def pool_fields_of(self, change: str) -> tuple[str, ...]:
+        """The fields of a pool with which Azure does this when they change; those of parts of a field not."""
+        return tuple(name for name, row in self.pool_fields.items() if row.change == change and "." not in name)
+
+    def moving_fields(self) -> tuple[str, ...]:
+        """The fields of a pool that the autoscaler moves on."""
+        return tuple(name for name, row in self.pool_fields.items() if row.moves_by_itself)
 
     def faults_of(self, chart: str, version: str) -> tuple[rows.ChartFault, ...]:
         """What is known to be broken in one version of a chart."""
@@ -130,27 +189,14 @@ class Facts:
         kubernetes = self.kubernetes
         versions = {"floor": kubernetes.floor, "default": kubernetes.default}
         found = [Row("kubernetes", "versions", versions, kubernetes.source, kubernetes.verified)]
-        for table, content in self._tables():
-            for key, row in content.items():
+        for table, kind in TABLES.items():
+            for key, row in self.tables[kind].items():
                 found.append(_row(table, key, row))
                 if isinstance(row, rows.MigFamily):
                     found += [_row("profile", f"{key}/{name}", profile) for name, profile in row.profiles.items()]
                 if isinstance(row, rows.Chart):
                     found += [_row("chart_version", f"{key}/{name}", item) for name, item in row.versions.items()]
         return found
-
-    def _tables(self) -> Iterator[tuple[str, Mapping[str, Fact]]]:
-        yield from (
-            ("gpu", self.gpus), ("family", self.families), ("size", self.vm_sizes),
-            ("version", self.kubernetes.versions), ("feature", self.kubernetes.features),
-            ("need", self.kubernetes.needs), ("chart", self.charts), ("gate", self.gates), ("fault", self.chart_faults),
-            ("driver_minimum", self.driver_minimums), ("pool_field", self.pool_fields),
-            ("cluster_field", self.cluster_fields), ("label_rule", self.labels),
-            ("node_label", self.node_labels), ("name_rule", self.name_rules), ("limit", self.limits),
-            ("aks_driver", self.aks_drivers), ("gpu_instance_profile", self.gpu_instance_profiles),
-            ("os_sku", self.os_skus), ("role", self.roles),
-            ("reserved_range", self.reserved_ranges), ("aks_fault", self.aks_faults), ("image", self.images),
-        )  # fmt: skip
 
 
 def load_facts(*extra_toml: Path) -> Facts:
@@ -177,37 +223,26 @@ def _build(raw: Raw) -> Facts:
     for name in reader.SCALARS:
         if name not in raw.scalars:
             raise FactsError("facts", name, "is missing")
+    tables: dict[type[Fact], Mapping[str, Any]] = {kind: _rows(raw, name, kind) for name, kind in TABLES.items()}
     facts = Facts(
-        gpus=raw.rows("gpu", rows.Gpu),
-        families=MappingProxyType({key: _family(raw, key, data) for key, data in raw.tables["family"].items()}),
-        vm_sizes=(sizes := raw.rows("size", rows.VmSize)),
         kubernetes=Kubernetes(
             **raw.scalars,
-            versions=raw.rows("version", rows.KubernetesVersion),
-            features=raw.rows("feature", rows.Feature),
-            needs=raw.rows("need", rows.Need),
+            versions=tables[rows.KubernetesVersion],
+            features=tables[rows.Feature],
+            needs=tables[rows.Need],
         ),
-        charts=MappingProxyType({key: _chart(raw, key, data) for key, data in raw.tables["chart"].items()}),
-        gates=raw.rows("gate", rows.Gate),
-        chart_faults=raw.rows("fault", rows.ChartFault),
-        driver_minimums=raw.rows("driver_minimum", rows.DriverMinimum),
-        pool_fields=raw.rows("pool_field", PoolField),
-        cluster_fields=raw.rows("cluster_field", PoolField),
-        labels=raw.rows("label_rule", LabelRule),
-        node_labels=raw.rows("node_label", NodeLabel),
-        name_rules=raw.rows("name_rule", NameRule),
-        limits=raw.rows("limit", Limit),
-        aks_drivers=raw.rows("aks_driver", AksDriver),
-        gpu_instance_profiles=raw.rows("gpu_instance_profile", GpuInstanceProfile),
-        os_skus=raw.rows("os_sku", OsSku),
-        roles=raw.rows("role", Role),
-        reserved_ranges=raw.rows("reserved_range", ReservedRange),
-        aks_faults=raw.rows("aks_fault", AksFault),
-        images=raw.rows("image", rows.Image),
-        _sizes=MappingProxyType({name.casefold(): size for name, size in sizes.items()}),
+        tables=MappingProxyType(tables),
+        _sizes=MappingProxyType({name.casefold(): size for name, size in tables[rows.VmSize].items()}),
     )
     _check(facts, raw)
     return facts
+
+
+def _rows(raw: Raw, table: str, kind: type[Fact]) -> Mapping[str, Fact]:
+    inner = {rows.MigFamily: _family, rows.Chart: _chart}.get(kind)
+    if inner is None:
+        return raw.rows(table, kind)
+    return MappingProxyType({key: inner(raw, key, data) for key, data in raw.tables[table].items()})
 
 
 def _family(raw: Raw, key: str, data: Mapping[str, Any]) -> rows.MigFamily:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from aks_dra.findings.finding import Finding, Severity
 
 
 def finding(code: str, severity: Severity, path: str, value: object, message: str, remedy: str, source: str) -> Finding:
     return Finding(code, severity, path, message, "" if value is None else str(value), remedy, source)
+
+
+def listed(words: Sequence[str], last: str) -> str:
+    """ "A100, H100 or H200"."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def nearest(value: str, known: Iterable[str], alike: float = 0.6) -> str:

@@ -5,16 +5,15 @@ Everything else is left to the API server, whose words are then in the report.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from aks_dra.findings.build import nearest
 from aks_dra.kube import quantity
 from aks_dra.kube.asks import IMPLICIT, is_extended
 from aks_dra.kube.claim_forms import OF_EXACTLY
+from aks_dra.kube.labels import SUBDOMAIN
 from aks_dra.kube.reading import Manifest, WorkloadError
 
-NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 SAYS: dict[type, str] = {dict: "a map", list: "a list", str: "a text"}
 
 
@@ -28,7 +27,7 @@ def check_object(manifest: Manifest, version: str) -> None:
         raise WorkloadError(f"{where}: {kind} without metadata.name")
     for key in ("name", "generateName", "namespace"):
         text = manifest.metadata.get(key)
-        if text is not None and not (isinstance(text, str) and NAME.fullmatch(text.rstrip("-"))):
+        if text is not None and not (isinstance(text, str) and SUBDOMAIN.fullmatch(text.rstrip("-"))):
             raise WorkloadError(f"{where}: {kind}: metadata.{key} {text!r} is no name of Kubernetes")
     title = f"{kind} {manifest.name}"
     _typed(where, f"{title}: labels", manifest.metadata.get("labels") or {}, dict)

@@ -11,13 +11,10 @@ from aks_dra.matching.matcher import Matched, Matcher
 from aks_dra.model.classes import DeviceType, PlannedClass
 from aks_dra.model.plan import PlannedAsk, PlannedClaim
 
-# Devices of one claim (facts: devices_per_claim); no ask for more passes the checks.
-MOST = 32
 
-
-def _shares(device: Device, capacity: Mapping[str, str]) -> int:
+def _shares(device: Device, capacity: Mapping[str, str], most: int) -> int:
     """How often a device that may be shared can be taken, with so much of its capacity each time."""
-    times = MOST
+    times = most
     for name, amount in capacity.items():
         held = device.capacity.get(name)
         if isinstance(held, str) and quantity.is_quantity(amount) and (wanted := quantity.parse(amount)) > 0:
@@ -26,10 +23,14 @@ def _shares(device: Device, capacity: Mapping[str, str]) -> int:
 
 
 class ClaimMatches:
-    """Asks against the devices of all pools. `classes` are all that exist: the package's, the user's, the chart's."""
+    """Asks against the devices of all pools. `classes` are all that exist: the package's, the user's, the chart's.
 
-    def __init__(self, matcher: Matcher, classes: Iterable[PlannedClass]) -> None:
+    `most` devices are what one claim can hold; no ask for more passes the checks.
+    """
+
+    def __init__(self, matcher: Matcher, classes: Iterable[PlannedClass], most: int) -> None:
         self.matcher = matcher
+        self.most = most
         self.classes = {entry.name: entry for entry in classes}
 
     def selectors(self, ask: Ask) -> tuple[str, ...] | None:
@@ -54,14 +55,14 @@ class ClaimMatches:
             return found.pools
         total = dict(self.matcher.number(found.kinds - shared))
         for kind in shared:
-            times = _shares(self.matcher.devices[kind], ask.capacity)
+            times = _shares(self.matcher.devices[kind], ask.capacity, self.most)
             for name, count in self.matcher.number(frozenset({kind})).items():
                 total[name] = total.get(name, 0) + count * times
         return {name: total[name] for name in found.pools}
 
-    def cannot_give_all(self, ask: Ask, most: int = MOST) -> Mapping[str, tuple[int, int]]:
+    def cannot_give_all(self, ask: Ask, most: int | None = None) -> Mapping[str, tuple[int, int]]:
         """Pools whose nodes can never give every device that matches: how many they publish, how many exist at once."""
-        found = self.matched(ask)
+        found, most = self.matched(ask), self.most if most is None else most
         numbers = {name: (found.places.get(name, at_once), at_once) for name, at_once in found.pools.items()}
         return {name: (there, at_once) for name, (there, at_once) in numbers.items() if there > min(at_once, most)}
 

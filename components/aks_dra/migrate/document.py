@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from aks_dra import names
+from aks_dra.facts import load_facts
 from aks_dra.migrate.steps import Road, Step
-from aks_dra.migrate.workloads import FIXED, Advice
+from aks_dra.migrate.workloads import FIXED, MAPPING, Advice
 
 LABEL = names.LABEL_AGENT_POOL
 ROLLOUTS = ("Deployment", "StatefulSet", "DaemonSet")
@@ -135,7 +136,7 @@ def _last_words(road: Road) -> list[str]:
             f"`{road.pool}` is gone; other pools still use the device plugin, so `nvidia.com/gpu` stays theirs.",
             "",
         ]
-    if road.minor >= (1, 36):
+    if road.minor >= load_facts().since(MAPPING):
         when = "turned to DRA in step 2 already" if road.by_mapping else "turns to DRA with this step"
         return [
             f"`{road.pool}` was the last device-plugin pool: `nvidia.com/gpu` {when} (class {names.LEGACY_CLASS}). "
@@ -144,7 +145,7 @@ def _last_words(road: Road) -> list[str]:
         ]
     return [
         f"`{road.pool}` was the last device-plugin pool: nobody serves `nvidia.com/gpu` any more. Below Kubernetes "
-        "1.36 DRA does not, and pods that ask for it stay Pending.",
+        f"{load_facts().kubernetes.needs[MAPPING].minimum} DRA does not, and pods that ask for it stay Pending.",
         "",
     ]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aks_dra.context.previous import Previous, previous_of
+from aks_dra.facts import load_facts
 from aks_dra.findings.finding import Finding
 from aks_dra.kube.reading import Manifest
 from aks_dra.kube.versions import minor
@@ -20,7 +21,7 @@ from aks_dra.kube.workloads import OBJECTS, WITHOUT_SAY
 from aks_dra.migrate.pools import emptied, successor
 from aks_dra.migrate.project import plan_text
 from aks_dra.migrate.tenants import short_quotas, widened
-from aks_dra.migrate.workloads import MINOR_OF_MAPPING, POD_PATHS, Advice, Fleet, advise
+from aks_dra.migrate.workloads import MAPPING, POD_PATHS, Advice, Fleet, advise
 from aks_dra.model.plan import Plan, PlannedPool
 from aks_dra.settings import Settings
 from aks_dra.settings.parse import settings_from_loaded
@@ -118,7 +119,7 @@ def road(
     return Road(
         file, loaded.stack, pool, new_name, before, (add, move, shrink, remove), advice, tuple(notes),
         before.cluster.kubernetes_version, fleet.last, by_mapping, new, tuple(sorted(old.extended_resources)),
-        fleet.last and fleet.sharing == "exclusive" and fleet.minor >= MINOR_OF_MAPPING,
+        fleet.last and fleet.sharing == "exclusive" and fleet.minor >= load_facts().since(MAPPING),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from aks_dra import names
+from aks_dra.facts import load_facts
 from aks_dra.kube.reading import Manifest, WorkloadError
 from aks_dra.migrate.budgets import at, gentle_strategy
 from aks_dra.model.plan import PlannedPool
@@ -33,7 +34,7 @@ POD_PATHS = {
 }
 # Their pods' spec cannot be changed: they are deleted and made anew.
 FIXED = ("Pod", "Job")
-MINOR_OF_MAPPING = (1, 36)
+MAPPING = "extended_resource_name"  # the need (facts) that DRA serves nvidia.com/gpu by
 DEFAULT_NAMESPACE = "default"
 REFERENCE = "gpu"
 _NAMELESS = "it and each of its containers need a name"
@@ -188,8 +189,9 @@ def _advice(
 def _why_not_carried(fleet: Fleet, spec: Mapping[str, Any], asks: list[_Ask], pinned: str, namespace: str) -> str:
     """Why nvidia.com/gpu in the manifest cannot stay; "" when it can."""
     others = sorted({ask.resource for ask in asks} - {names.LEGACY_RESOURCE})
-    if fleet.minor < MINOR_OF_MAPPING:
-        return f"below Kubernetes 1.36 DRA serves no extended resource (this is {fleet.minor[0]}.{fleet.minor[1]})"
+    if fleet.minor < load_facts().since(MAPPING):
+        minimum = load_facts().kubernetes.needs[MAPPING].minimum
+        return f"below Kubernetes {minimum} DRA serves no extended resource (this is {fleet.minor[0]}.{fleet.minor[1]})"
     if others:
         return f"{others[0]} is a name of the device plugin alone"
     if fleet.sharing == "mig":

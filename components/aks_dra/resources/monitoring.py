@@ -12,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from aks_dra import names
 from aks_dra.model.plan import PlannedCluster
 from aks_dra.resources.identity import parts_of
 
@@ -80,7 +81,7 @@ def collect_logs(
     rule = monitor.DataCollectionRule(
         f"{name}-log-rule",
         resource_group_name=group,
-        data_collection_rule_name=f"dcr-{planned.name}",
+        data_collection_rule_name=names.COLLECTION_RULE + planned.name,
         location=workspace.apply(lambda found: found.location),
         kind="Linux",
         data_sources={

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from aks_dra.facts import Facts
+from aks_dra.facts import Facts, load_facts
 from aks_dra.kube import quantity
 from aks_dra.kube.devices import MAYBE, UNKNOWN, Device, Version
 from aks_dra.model.plan import Plan, PlannedPool
@@ -22,9 +22,6 @@ from aks_dra.simulate.necessary import node_labels
 
 T = TypeVar("T")
 Nodes = Literal["first", "max"]
-DEVICES_PER_SLICE = 128
-DEVICES_WITH_COUNTERS = 64
-COUNTER_SETS_PER_SLICE = 8
 SEED = uuid.UUID("2f9cf7a0-9a55-4c58-b8b4-7f1d64a0a1d3")
 # For sizes outside the table, by the family's letter: GiB for each vCPU.
 GIB_PER_VCPU = {"b": 4, "d": 4, "e": 8, "f": 2}
@@ -155,8 +152,9 @@ def slice_manifests(devices: Iterable[Device], node: str, run: str) -> Iterator[
         by_driver.setdefault(device.driver, []).append(device)
     for driver, own in by_driver.items():
         sets = counter_sets(own)
-        most = DEVICES_WITH_COUNTERS if sets else DEVICES_PER_SLICE
-        parts = [{"sharedCounters": chunk} for chunk in _chunks(sets, COUNTER_SETS_PER_SLICE)]
+        limit = load_facts().limit
+        most = limit("devices_per_slice_with_counters") if sets else limit("devices_per_slice")
+        parts = [{"sharedCounters": chunk} for chunk in _chunks(sets, limit("counter_sets_per_slice"))]
         parts += [{"devices": [device_entry(device, node) for device in chunk]} for chunk in _chunks(own, most)]
         for number, part in enumerate(parts):
             yield {

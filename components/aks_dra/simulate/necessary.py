@@ -15,18 +15,18 @@ from typing import Any, Literal
 
 from aks_dra import names
 from aks_dra.cel import CompileError, compile_expression
+from aks_dra.facts import load_facts
 from aks_dra.findings.build import nearest
 from aks_dra.kube.asks import IMPLICIT, Missing, PodAsks, has_room, tolerates
 from aks_dra.kube.claims import Ask, Claim, Request
 from aks_dra.kube.devices import GPU_DRIVER, Device, distinct
+from aks_dra.kube.versions import minor as version
 from aks_dra.matching.alike import can_be_alike
 from aks_dra.matching.conditions import Tried, attempt
 from aks_dra.matching.counters import most_at_once
 from aks_dra.model.plan import PlannedPool
 from aks_dra.simulate.classes import KnownClass
 
-EXTENDED_SINCE = (1, 36)
-DEVICES_PER_CLAIM = 32
 Code = Literal[
     "class-missing", "template-missing", "claim-missing", "label", "taint", "no-match", "too-few", "too-many",
     "raises", "refused", "attribute-missing", "attribute-unlike", "capacity", "resource", "resource-unmapped",
@@ -82,11 +82,15 @@ class Fleet:
     """Pools and classes, with what each condition comes to on each kind of device."""
 
     def __init__(
-        self, pools: Sequence[PlannedPool], classes: Mapping[str, KnownClass], minor: tuple[int, int] = EXTENDED_SINCE
+        self, pools: Sequence[PlannedPool], classes: Mapping[str, KnownClass], minor: tuple[int, int] | None = None
     ) -> None:
+        facts = load_facts()
         self.pools = {pool.name: pool for pool in pools}
         self.classes = classes
-        self.minor = minor
+        self.minor = minor or version(facts.kubernetes.default)
+        self.extended = self.minor >= facts.since("extended_resource_request")
+        self.consumable = self.minor >= facts.since("claim_capacity")
+        self.devices_per_claim = facts.limit("devices_per_claim")
         self.kinds = {name: distinct(pool.all_devices) for name, pool in self.pools.items()}
         self.labels = {name: node_labels(pool) for name, pool in self.pools.items()}
         # A label that some pool is given is lacked by the others; the rest may come from programs on the node.
@@ -112,7 +116,7 @@ class Fleet:
 
     def class_of(self, resource: str) -> tuple[KnownClass, ...]:
         """The class that serves a resource name; several where it is open which of them is the newest."""
-        if self.minor < EXTENDED_SINCE:
+        if not self.extended:
             return ()
         if resource.startswith(IMPLICIT):
             named = self.classes.get(resource.removeprefix(IMPLICIT))
@@ -161,8 +165,8 @@ class Fleet:
                 for ask in request.asks:
                     yield from self._refused(claim, ask)
             asked = sum(min(_counted(ask) for ask in request.asks) for request in claim.requests)
-            if asked > DEVICES_PER_CLAIM:
-                yield Obstacle("too-many", "", claim.name, asked, DEVICES_PER_CLAIM)
+            if asked > self.devices_per_claim:
+                yield Obstacle("too-many", "", claim.name, asked, self.devices_per_claim)
 
     def _refused(self, claim: Claim, ask: Ask) -> Iterable[Obstacle]:
         """Selectors that cannot be read, of the request and of its class: the API server takes neither object."""
@@ -225,7 +229,7 @@ class Fleet:
 
     def _ask_on(self, pool: str, ask: Ask, shared: tuple[str, ...]) -> Obstacle | None:
         selectors = self.selectors(ask)
-        amounts = ask.amounts if self.minor >= EXTENDED_SINCE else ()
+        amounts = ask.amounts if self.consumable else ()
         matching = [device for device in self.matching(pool, selectors) if has_room(device, amounts)]
         wanted, there = ask.least, most_at_once(matching)
         if there >= wanted or (matching and any(device.allow_multiple_allocations for device in matching)):

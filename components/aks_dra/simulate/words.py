@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 import yaml
 
 from aks_dra.cel import lint
+from aks_dra.facts import load_facts
 from aks_dra.kube.asks import IMPLICIT, PodAsks
 from aks_dra.kube.claims import Ask
 from aks_dra.matching.conditions import in_words
 from aks_dra.model.plan import PlannedPool
 from aks_dra.report.tables import describe_device
 from aks_dra.simulate.model import Reason
-from aks_dra.simulate.necessary import EXTENDED_SINCE, Fleet, Judgement, Obstacle
+from aks_dra.simulate.necessary import Fleet, Judgement, Obstacle
 
 MOST = 3
 OUTSIDE = ("label", "taint")
@@ -167,8 +168,11 @@ def advice(item: Obstacle, fleet: Fleet) -> str:
     if item.code == "resource-unmapped":
         if item.about.startswith(IMPLICIT):
             return f"there is no class {item.about.removeprefix(IMPLICIT)}; `aks-dra plan` lists the classes"
-        if fleet.minor < EXTENDED_SINCE and any(entry.resource == item.about for entry in fleet.classes.values()):
-            return "device classes serve extended resources from Kubernetes 1.36 on: use a claim, or raise the version"
+        if not fleet.extended and any(entry.resource == item.about for entry in fleet.classes.values()):
+            since = load_facts().kubernetes.needs["extended_resource_request"].minimum
+            return (
+                f"device classes serve extended resources from Kubernetes {since} on: use a claim, or raise the version"
+            )
         return "no device class has it as extendedResourceName; use a claim, or set extendedResourceName on a class"
     return "see what each class matches with `aks-dra plan`"
 

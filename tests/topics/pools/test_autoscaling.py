@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from aks_dra.facts import load_facts
 from tests.stacks import DRA, OPERATOR, PLUGIN, PLUGIN_AKS, check, cluster, only, planned, pool, warnings
 
 T4, A100, H100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
@@ -80,7 +79,7 @@ def test_what_pins_a_pod_to_a_pool_is_known_before_a_node_is_there(tmp_path: Pat
     nodes = "nodes: {min: 1, max: 2}"
     body = f"aks-dra:pools: {{p: {{vmSize: {T4}, labels: {{team: x}}, taints: ['sku=gpu:NoSchedule'], {nodes}}}}}"
     plan = planned(tmp_path, body + "\naks-dra:testPool: {enabled: true}")
-    by_aks = {row.label for row in load_facts().node_labels.values()}
+    by_aks = {names.LABEL_AGENT_POOL}
     for entry in plan.pools:
         assert set(entry.pod.node_selector) <= set(entry.inputs["nodeLabels"]) | by_aks
         declared = {taint.partition("=")[0].partition(":")[0] for taint in entry.inputs["nodeTaints"]}

@@ -33,7 +33,8 @@ def gpu_requests(context: Context, before: Previous, now: Previous) -> Iterator[
         ),
         ("devicePlugin", ""): (
             f"{because}nobody serves nvidia.com/gpu any more, and pods that ask for it stay Pending",
-            "give these pods claims first (`aks-dra migrate` lists them); DRA serves the resource from Kubernetes 1.36",
+            "give these pods claims first (`aks-dra migrate` lists them); DRA serves the resource from Kubernetes "
+            + context.facts.kubernetes.needs["extended_resource_name"].minimum,
         ),
         ("dra", "devicePlugin"): (
             "pods that ask for nvidia.com/gpu go to device-plugin pools only from now on; those placed by DRA stay",

@@ -200,6 +200,7 @@ def found_by_nfd(context: Context) -> Iterator[Finding]:
 
 def old_api_versions(context: Context) -> Iterator[Finding]:
     raw = {chart: _given(context, chart) for chart in (OPERATOR, DRA, PLUGIN)}
+    since = context.facts.kubernetes.needs["resource_v1"].minimum
     for chart, values in raw.items():
         for path, text in _texts(values, ""):
             if "resource.k8s.io/v1beta" in text or "resource.k8s.io/v1alpha" in text:
@@ -208,7 +209,7 @@ def old_api_versions(context: Context) -> Iterator[Finding]:
                     "error",
                     f"{chart}{path}",
                     text,
-                    "Kubernetes serves DRA as resource.k8s.io/v1 from 1.34 on; its beta versions are off",
+                    f"Kubernetes serves DRA as resource.k8s.io/v1 from {since} on; its beta versions are off",
                     "write resource.k8s.io/v1",
                     "Kubernetes: API versions of resource.k8s.io",
                 )

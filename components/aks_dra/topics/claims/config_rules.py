@@ -19,7 +19,7 @@ EXACT_NAMES = "NVIDIA DRA driver: a config's requests are compared with the name
 
 
 def of_claims(context: Context) -> Iterator[Finding]:
-    most = context.facts.limits["configs_per_claim"].value
+    most = context.facts.limit("configs_per_claim")
     for claim in context.claims:
         if len(claim.configs) > most:
             where = claim.configs[0].holder.rpartition(".")[0]
@@ -57,11 +57,11 @@ def _whole_of_ranked(claim: Claim, config: Config) -> Iterator[Finding]:
 
 
 def _parameters(context: Context, path: str, driver: str, parameters: Mapping[str, Any]) -> Iterator[Finding]:
-    most = context.facts.limits["opaque_parameters_bytes"].value
+    most = context.facts.limit("opaque_parameters_bytes")
     size = len(json.dumps(parameters, separators=(",", ":"), default=str).encode())
     if size > most:
         yield finding("CFG004", "error", path, f"{size} bytes", f"parameters have at most {most} bytes", "shorten", API)
-    longest = context.facts.limits["driver_name_length"].value
+    longest = context.facts.limit("driver_name_length")
     if not driver or len(driver) > longest:
         rule = f"a config names its driver, with at most {longest} characters"
         yield finding("CFG005", "error", path.rpartition(".")[0], driver, rule, f"write driver: {GPU_DRIVER}", API)
@@ -127,7 +127,7 @@ def _right_kind(types: set[str], kind: str) -> str:
 
 
 def of_classes(context: Context) -> Iterator[Finding]:
-    most = context.facts.limits["configs_per_class"].value
+    most = context.facts.limit("configs_per_class")
     planned = {entry.name: entry for entry in context.classes}
     for name, entry in context.settings.device_classes.items():
         path = f"aks-dra:deviceClasses.{name}"

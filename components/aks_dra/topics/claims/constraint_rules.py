@@ -17,19 +17,18 @@ from aks_dra.findings.finding import Finding, Severity
 from aks_dra.kube import quantity
 from aks_dra.kube.claims import Ask, Claim, Constraint
 from aks_dra.kube.devices import GPU_DRIVER, MAYBE, STANDARD_DOMAIN, Device, Unknown
+from aks_dra.kube.labels import KEY, VALUE
 from aks_dra.topics.devices.other_drivers import is_qualified
 
 API = "Kubernetes: resource.k8s.io/v1, constraints; tried"
 AZURE = "AKS: GPUs come through VMBus (ResourceSlice of an AKS node, 2026-08)"
 CAPACITY = "Kubernetes: allocator of dynamic-resource-allocation, consumable capacity"
 PARTITIONS_ONLY = {f"{GPU_DRIVER}/parentUUID", f"{GPU_DRIVER}/profile"}
-TAINT_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
-TAINT_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 QUALIFIED = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?/[A-Za-z_]\w{0,31}", re.ASCII)
 
 
 def constraints(context: Context) -> Iterator[Finding]:
-    most = context.facts.limits["constraints_per_claim"].value
+    most = context.facts.limit("constraints_per_claim")
     for claim in context.claims:
         if len(claim.constraints) > most:
             where = claim.constraints[0].holder.rpartition(".")[0]
@@ -157,7 +156,7 @@ def _dropped(context: Context, code: str, need: str, path: str, value: object, e
 
 
 def tolerations(context: Context) -> Iterator[Finding]:
-    most = context.facts.limits["tolerations_per_request"].value
+    most = context.facts.limit("tolerations_per_request")
     for claim in context.claims:
         for ask in claim.asks:
             path = ask.at("tolerations")
@@ -174,7 +173,7 @@ def tolerations(context: Context) -> Iterator[Finding]:
 def _wrong_toleration(held: object) -> tuple[str, str] | None:
     entry = dict(held) if isinstance(held, dict) else {}
     operator = entry.get("operator", "Equal")
-    if not (TAINT_KEY.fullmatch(str(entry.get("key") or "a")) and TAINT_VALUE.fullmatch(str(entry.get("value", "")))):
+    if not (KEY.fullmatch(str(entry.get("key") or "a")) and VALUE.fullmatch(str(entry.get("value", "")))):
         return "key and value are those of a taint: letters, digits, '-', '_' and '.', at most 63", "correct them"
     if operator not in ("Equal", "Exists"):
         return "operator is Equal or Exists", "write one of them"

@@ -84,7 +84,7 @@ def _somewhere(context: Context, claim: Claim) -> bool:
 
 def _all_of_them(context: Context, request: Request, ask: Ask) -> Iterator[Finding]:
     """Every device or none: where a node can never give all, it gives nothing."""
-    most = context.facts.limits["devices_per_claim"].value
+    most = context.facts.limit("devices_per_claim")
     never = context.claim_matches.cannot_give_all(ask, most) if ask.every else {}
     if not never:
         return
@@ -137,7 +137,7 @@ def _enough(context: Context, request: Request, ask: Ask) -> Iterator[Finding]:
                 "name a class that `aks-dra plan` shows with a pool",
                 "aks-dra: matching",
             )
-    elif not known or ask.count > context.facts.limits["devices_per_claim"].value or has_errors(context, ask):
+    elif not known or ask.count > context.facts.limit("devices_per_claim") or has_errors(context, ask):
         return
     elif not found.pools and not mentioned(context, "pcieRoot", ask.cel):
         devices = context.matcher.devices_of(of_class)

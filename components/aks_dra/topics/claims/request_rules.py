@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from aks_dra import names
@@ -10,12 +9,12 @@ from aks_dra.context.context import Context
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
 from aks_dra.kube.claims import Ask, Claim, Request
+from aks_dra.kube.labels import LABEL
 from aks_dra.settings import ClaimRequest, ClaimSettings
 from aks_dra.topics.claims.raw import raw_claim
 from aks_dra.topics.classes.provided import chart_class_remedy, class_names
 
 LIMITS = "Kubernetes: resource.k8s.io/v1; tried"
-LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _OF_ASKS = ("count", "all", "cel", "tolerations", "capacity")
 
 
@@ -168,7 +167,7 @@ def _ask(context: Context, request: Request, ask: Ask) -> Iterator[Finding]:
 
 
 def _devices_per_claim(context: Context, claim: Claim) -> Iterator[Finding]:
-    most = context.facts.limits["devices_per_claim"].value
+    most = context.facts.limit("devices_per_claim")
     least = [min((ask.least for ask in request.asks), default=0) for request in claim.requests]
     total = sum(least)
     if total > most:

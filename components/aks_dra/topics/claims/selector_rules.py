@@ -19,7 +19,7 @@ def has_errors(context: Context, ask: Ask) -> bool:
 
 
 def of_claims(context: Context) -> Iterator[Finding]:
-    most = context.facts.limits["selectors"].value
+    most = context.facts.limit("selectors")
     for claim in context.claims:
         for ask in claim.asks:
             yield from _of_ask(context, ask)

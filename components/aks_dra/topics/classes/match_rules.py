@@ -51,13 +51,13 @@ def intents(context: Context) -> Iterator[Finding]:
                 "write cel for another driver's devices",
                 "aks-dra: deviceClasses",
             )
-        longest = context.facts.limits["driver_name_length"].value
+        longest = context.facts.limit("driver_name_length")
         if not entry.driver or len(entry.driver) > longest or "'" in entry.driver or "\\" in entry.driver:
             rule = f"a driver's name is a domain name of at most {longest} characters"
             yield finding(
                 "CLS007", "error", f"{path}.driver", entry.driver, rule, "e.g. fpga.example.com", DRIVER_NAMES
             )
-        most = context.facts.limits["selectors"].value
+        most = context.facts.limit("selectors")
         if len(entry.require) + len(entry.cel) + 1 > most:
             rule = f"a class has at most {most} selectors"
             yield finding("CLS008", "error", f"{path}.cel", len(entry.cel), rule, "join some with &&", CEL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from aks_dra import names
 from aks_dra.context.context import Context
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
@@ -186,18 +187,18 @@ def one_or_the_other(context: Context) -> Iterator[Finding]:
 
 def identities(context: Context) -> Iterator[Finding]:
     planned = {identity.key: identity for identity in context.plan.cluster.identities}
-    name_rule = re.compile(r"[A-Za-z0-9][-_A-Za-z0-9]{2,127}")
+    rule = context.facts.name_rules["identity"]
     for key, path in (("identity", "identity"), ("kubelet-identity", "kubeletIdentity")):
         identity = planned.get(key)  # type: ignore[call-overload]
-        if identity is not None and not identity.existing and not name_rule.fullmatch(identity.name):
+        if identity is not None and not identity.existing and not rule.allows(identity.name):
             yield finding(
                 "ACC009",
                 "error",
                 f"aks-dra:cluster.{path}.name",
                 identity.name,
-                "an identity's name has 3 to 128 letters, digits, '-' and '_', and begins with a letter or digit",
+                f"an identity's name has {rule.what}",
                 f"set {path}.name",
-                "Azure: resource name rules, Microsoft.ManagedIdentity",
+                rule.source,
             )
     control, kubelet = planned.get("identity"), planned.get("kubelet-identity")
     if control and kubelet and (control.name, control.existing.lower()) == (kubelet.name, kubelet.existing.lower()):
@@ -216,15 +217,18 @@ def workspace(context: Context) -> Iterator[Finding]:
     logs = context.settings.cluster.monitoring.log_analytics
     if logs is None:
         return
-    if len(context.plan.cluster.name) > 60 and not context.plan.cluster.existing:
+    collects, rule = context.facts.name_rules["collection_rule"], context.facts.name_rules["workspace"]
+    cluster = context.plan.cluster
+    if not collects.allows(names.COLLECTION_RULE + cluster.name) and not cluster.existing:
         yield finding(
             "ACC014",
             "error",
             "aks-dra:cluster.monitoring.logAnalytics",
-            context.plan.cluster.name,
-            "the rule that collects the logs is named dcr-<cluster>, and such a name has at most 64 characters",
-            "set cluster.name to at most 60 characters",
-            "Azure: resource name rules, Microsoft.Insights/dataCollectionRules",
+            cluster.name,
+            f"the rule that collects the logs is named {names.COLLECTION_RULE}<cluster>, and such a name has "
+            f"{collects.what}",
+            f"set cluster.name to at most {collects.longest - len(names.COLLECTION_RULE)} characters",
+            collects.source,
         )
     low, high = (context.facts.limits[f"log_retention_{end}"] for end in ("lowest", "highest"))
     if logs.retention_days is not None and not low.value <= logs.retention_days <= high.value:
@@ -237,15 +241,15 @@ def workspace(context: Context) -> Iterator[Finding]:
             f"write {min(max(logs.retention_days, low.value), high.value)}",
             low.source,
         )
-    if logs.name is not None and not re.fullmatch(r"[A-Za-z0-9][-A-Za-z0-9]{2,61}[A-Za-z0-9]", logs.name):
+    if logs.name is not None and not rule.allows(logs.name):
         yield finding(
             "ACC012",
             "error",
             "aks-dra:cluster.monitoring.logAnalytics.name",
             logs.name,
-            "a workspace's name has 4 to 63 letters, digits and '-', and begins and ends with a letter or digit",
+            f"a workspace's name has {rule.what}",
             "write another name",
-            "Azure: resource name rules, Microsoft.OperationalInsights",
+            rule.source,
         )
 
 

@@ -18,16 +18,10 @@ from aks_dra.kube.devices import Capacity, Device
 from aks_dra.topics.devices.nvidia import gpu_device, mig_device
 
 
-def cut_by_driver(facts: Facts, size: VmSize) -> bool:
-    """Whether DynamicMIG cuts the GPUs of this size on Azure, rather than publish them whole."""
-    gpu = facts.gpus[size.gpu]
-    return bool(size.mig and gpu.mig and not gpu.vgpu and gpu.architecture != "Ampere")
-
-
 def dynamic_devices(facts: Facts, size: VmSize) -> tuple[Device, ...]:
     """The devices of one node; each says what it takes of its GPU's counters."""
     gpu = facts.gpus[size.gpu]
-    if not cut_by_driver(facts, size):
+    if not facts.cut_on_demand(size):
         return tuple(gpu_device(gpu, index) for index in range(size.gpus))
     family = facts.families[gpu.mig]
     devices: list[Device] = []

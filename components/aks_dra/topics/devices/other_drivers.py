@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from aks_dra.facts import load_facts
 from aks_dra.kube import quantity, semver
 from aks_dra.kube.devices import UNKNOWN, Attribute, Device, Version
 from aks_dra.settings import DescribedDevices, Settings
@@ -51,7 +52,7 @@ def described(key: str, entry: DescribedDevices) -> tuple[Device, ...]:
     base = re.sub(r"[^a-z0-9-]", "-", key.lower()).strip("-") or "device"
     return tuple(
         Device(f"{base}-{index}", entry.driver, attributes, capacity, entry.allow_multiple_allocations)
-        for index in range(min(max(entry.per_node, 0), 128))
+        for index in range(min(max(entry.per_node, 0), load_facts().limit("devices_per_slice")))
     )
 
 

@@ -99,15 +99,14 @@ def uniform(sharing: Sharing) -> bool:
     return len(profiles) <= 1 and (not profiles or all(group.profiles for group in groups))
 
 
-def instance_profile(sharing: Sharing, family: MigFamily | None) -> str | None:
+def instance_profile(facts: Facts, sharing: Sharing, family: MigFamily | None) -> str | None:
     """AKS's gpuInstanceProfile for the layout: MIG1g … MIG7g, each its GPU's plain profile of that size.
 
-    None when AKS has no profile for the layout: AKS partitions uniformly, with GI ids 19, 14, 9, 5 and 0 only.
+    None when AKS has no profile for the layout: AKS partitions uniformly, with the profiles of the facts' table only.
     """
     if family is None or not isinstance(sharing.layout, str):
         return None
     counts = family.layouts.get(sharing.layout, {})
     if len(counts) != 1 or sharing.layout == "all-balanced":
         return None
-    profile = family.profiles[next(iter(counts))]
-    return f"MIG{profile.compute}g" if profile.gi_profile_id in (19, 14, 9, 5, 0) else None
+    return facts.instance_profile(family.profiles[next(iter(counts))])

@@ -12,30 +12,33 @@ from aks_dra.kube.versions import minor
 
 def legacy_on_dra(context: Context) -> Iterator[Finding]:
     gpu = context.settings.gpu
+    minimum = context.facts.kubernetes.needs["extended_resource_name"].minimum
     if gpu.legacy_requests == "dra" and context.lacks("extended_resource_name"):
         yield finding(
             "ALL001",
             "error",
             "aks-dra:gpu.legacyRequests",
             "dra",
-            "below Kubernetes 1.36 the API server drops extendedResourceName, so DRA never serves nvidia.com/gpu",
-            "set cluster.kubernetesVersion to 1.36 or newer, or legacyRequests: devicePlugin",
+            f"below Kubernetes {minimum} the API server drops extendedResourceName, so DRA never serves nvidia.com/gpu",
+            f"set cluster.kubernetesVersion to {minimum} or newer, or legacyRequests: devicePlugin",
             "Kubernetes: feature gate DRAExtendedResource; tried",
         )
 
 
 def legacy_unserved(context: Context) -> Iterator[Finding]:
-    """Below 1.36 DRA serves no nvidia.com/gpu, although the DRA chart's class names it."""
+    """Before Kubernetes has extended resources DRA serves no nvidia.com/gpu, although the chart's class names it."""
     pools = context.plan.pools
+    need = context.facts.kubernetes.needs["extended_resource_name"]
     if pools and all(pool.allocation == "dra" for pool in pools) and context.lacks("extended_resource_name"):
         yield finding(
             "ALL006",
             "warning",
             POOLS if context.settings.pools else pools[0].path,
             context.version,
-            "every pool is DRA, so nobody serves pods that ask for nvidia.com/gpu: from Kubernetes 1.36 on DRA does",
+            "every pool is DRA, so nobody serves pods that ask for nvidia.com/gpu: from Kubernetes "
+            f"{need.minimum} on DRA does",
             "give those pods a claim, keep a devicePlugin pool for them, or acknowledge this",
-            context.facts.kubernetes.needs["extended_resource_name"].source,
+            need.source,
         )
 
 

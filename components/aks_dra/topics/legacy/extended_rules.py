@@ -38,6 +38,7 @@ def _given(context: Context) -> list[tuple[str, str, str]]:
 
 def spelling(context: Context) -> Iterator[Finding]:
     asked = bool(context.settings.gpu.extended_resources)
+    minimum = context.facts.kubernetes.needs["extended_resource_name"].minimum
     places = [(path, resource) for path, _, resource in _given(context) if path.startswith("aks-dra:deviceClasses")]
     for path, resource in [*places, *([(SETTING, "")] if asked else [])]:
         if context.lacks("extended_resource_name"):
@@ -46,8 +47,8 @@ def spelling(context: Context) -> Iterator[Finding]:
                 "error",
                 path,
                 resource or context.settings.gpu.extended_resources,
-                "below Kubernetes 1.36 the API server drops extendedResourceName silently",
-                "set cluster.kubernetesVersion to 1.36 or newer",
+                f"below Kubernetes {minimum} the API server drops extendedResourceName silently",
+                f"set cluster.kubernetesVersion to {minimum} or newer",
                 "Kubernetes: DRAExtendedResource; tried",
             )
     for path, _, resource in _given(context):
@@ -152,7 +153,7 @@ def either_kind_of_node(context: Context) -> Iterator[Finding]:
                 "remove it, or set gpu.legacyRequests: dra",
                 "aks-dra: topics/classes",
             )
-    if by_dra and serving and context.minor >= (1, 36):
+    if by_dra and serving and context.minor >= context.facts.since("extended_resource_name"):
         places.append(("aks-dra:gpu.legacyRequests", names.LEGACY_RESOURCE))
     for path, resource in places:
         if pools := _advertising(context, resource):

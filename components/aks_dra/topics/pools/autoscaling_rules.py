@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 from aks_dra.context.context import Context
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
+from aks_dra.kube.versions import minor
 from aks_dra.names import LEGACY_RESOURCE
+
+FAULT = "gpu-node-stops-scale-up"
 
 
 def asleep_for_ever(context: Context) -> Iterator[Finding]:
@@ -31,6 +34,7 @@ def asleep_for_ever(context: Context) -> Iterator[Finding]:
 
 def stuck_autoscaler(context: Context) -> Iterator[Finding]:
     without, scaled = _without(context), _scaled(context)
+    versions = context.facts.aks_faults[FAULT].versions
     if without and scaled:
         listed = ", ".join(scaled)
         asleep = [name for name, _, pool in context.pools() if pool.allocation == "dra" and pool.nodes.min == 0]
@@ -40,7 +44,8 @@ def stuck_autoscaler(context: Context) -> Iterator[Finding]:
             context.place([f"{path}.nodes" for path in scaled.values()]),
             listed,
             "a GPU node without nvidia.com/gpu, which is what the nodes of "
-            f"{', '.join(without)} are, stopped scale-up of every pool on AKS 1.35.7; later versions are unverified",
+            f"{', '.join(without)} are, stopped scale-up of every pool on AKS {', '.join(versions)}; later "
+            "versions are unverified",
             f"give {listed} a fixed count{', which settles AUT001 too' if asleep else ''}, "
             "or acknowledge this after a try on your version",
             "kubernetes/autoscaler#10301",
@@ -49,7 +54,7 @@ def stuck_autoscaler(context: Context) -> Iterator[Finding]:
 
 def _without(context: Context) -> list[str]:
     """Pools with the label of a GPU node and without the resource: DRA pools, and those that advertise another name."""
-    if context.minor < (1, 35):
+    if context.minor < minor(context.facts.aks_faults[FAULT].versions[0]):
         return []
     return [pool.name for pool in context.plan.pools if pool.gpu and LEGACY_RESOURCE not in pool.extended_resources]
 

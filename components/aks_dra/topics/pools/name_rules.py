@@ -8,15 +8,9 @@ from collections.abc import Iterator
 from aks_dra.context.context import Context
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
-from aks_dra.kube.labels import SUBDOMAIN
-
-AKS_NAMES = "AKS: node pool names (learn.microsoft.com/azure/aks/create-node-pools)"
-
+from aks_dra.kube.labels import LABEL, SUBDOMAIN
 
 DNS = "Kubernetes: object names (RFC 1123)"
-
-
-LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 # As Python, and the languages that a hosted component is called from, write it.
@@ -27,25 +21,32 @@ OUTPUT_TEXT = (
 
 
 def pool_names(context: Context) -> Iterator[Finding]:
+    rule = context.facts.name_rules["linux_pool"]
     entries = [(name, path) for name, path, _ in context.pools()]
     system = context.settings.cluster.system_pool.name
     entries.append((system, "aks-dra:cluster.systemPool.name"))
     for name, path in entries:
-        if not re.fullmatch(r"[a-z][a-z0-9]{0,11}", name) and not any(text in name for text in OUTPUT_TEXT):
-            proposal = re.sub(r"[^a-z0-9]", "", name.lower()).lstrip("0123456789")[:12]
+        if not rule.allows(name) and not any(text in name for text in OUTPUT_TEXT):
+            proposal = re.sub(r"[^a-z0-9]", "", name.lower()).lstrip("0123456789")[: rule.longest]
             yield finding(
                 "NAM001",
                 "error",
                 path,
                 name,
-                "a Linux node pool's name has 1 to 12 lowercase letters and digits and starts with a letter",
+                f"a Linux node pool's name has {rule.what}",
                 f"for example {proposal}" if proposal else "choose another name",
-                AKS_NAMES,
+                rule.source,
             )
     test = context.settings.test_pool
     for path in ("aks-dra:pools." + system,) if system in context.settings.pools else ():
         yield finding(
-            "NAM002", "error", path, system, "the system pool has this name already", "rename one of the two", AKS_NAMES
+            "NAM002",
+            "error",
+            path,
+            system,
+            "the system pool has this name already",
+            "rename one of the two",
+            rule.source,
         )
     if test.enabled and test.name in context.settings.pools:
         yield finding(
@@ -55,7 +56,7 @@ def pool_names(context: Context) -> Iterator[Finding]:
             test.name,
             "a pool has this name already",
             "give the test pool another name",
-            AKS_NAMES,
+            rule.source,
         )
 
 

@@ -84,7 +84,7 @@ def plan_pool(
     if taints:
         inputs["nodeTaints"] = list(taints)
     if mig_owner == "aks":
-        inputs["gpuInstanceProfile"] = instance_profile(pool.sharing, family)
+        inputs["gpuInstanceProfile"] = instance_profile(facts, pool.sharing, family)
     if pool.spot:
         spot = pool.spot if isinstance(pool.spot, Spot) else Spot()
         inputs |= {
@@ -136,6 +136,6 @@ def plan_pool(
         device_classes=classes,
         pod=PodSnippet({names.LABEL_AGENT_POOL: name}, tuple(toleration(taint) for taint in taints)),
         protect=protect,
-        ignore_changes=("count",) if counts["enableAutoScaling"] else (),
-        replace_on_changes=facts.replaced_pool_fields(),
+        ignore_changes=facts.moving_fields() if counts["enableAutoScaling"] else (),
+        replace_on_changes=facts.pool_fields_of("replace"),
     )

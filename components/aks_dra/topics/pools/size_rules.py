@@ -45,13 +45,16 @@ def known_size(context: Context) -> Iterator[Finding]:
 
 
 def node_counts(context: Context) -> Iterator[Finding]:
-    places = [(f"{path}.nodes", pool.nodes, 0) for _, path, pool in context.pools()]
-    places.append(("aks-dra:cluster.systemPool.nodes", context.settings.cluster.system_pool.nodes, 1))
+    limit = context.facts.limit
+    places = [(f"{path}.nodes", pool.nodes, limit("user_pool_min_nodes")) for _, path, pool in context.pools()]
+    places.append(
+        ("aks-dra:cluster.systemPool.nodes", context.settings.cluster.system_pool.nodes, limit("system_pool_min_nodes"))
+    )
     for path, nodes, lowest in places:
-        yield from _counts(path, nodes, lowest)
+        yield from _counts(path, nodes, lowest, limit("nodes_per_pool"))
 
 
-def _counts(path: str, nodes: Nodes, lowest: int) -> Iterator[Finding]:
+def _counts(path: str, nodes: Nodes, lowest: int, most: int) -> Iterator[Finding]:
     if nodes.count is not None and nodes.autoscaled:
         yield finding(
             "SIZ003",
@@ -64,14 +67,14 @@ def _counts(path: str, nodes: Nodes, lowest: int) -> Iterator[Finding]:
         )
     for name in ("count", "min", "max", "initial"):
         value = getattr(nodes, name)
-        if value is not None and not lowest <= value <= 1000:
+        if value is not None and not lowest <= value <= most:
             yield finding(
                 "SIZ004",
                 "error",
                 f"{path}.{name}",
                 value,
-                f"a number of nodes is {lowest} to 1000 here",
-                f"write {min(max(value, lowest), 1000)}",
+                f"a number of nodes is {lowest} to {most} here",
+                f"write {min(max(value, lowest), most)}",
                 COUNTS,
             )
     if nodes.autoscaled and nodes.max is None:
@@ -95,7 +98,7 @@ def _counts(path: str, nodes: Nodes, lowest: int) -> Iterator[Finding]:
             "AKS: cluster autoscaler",
         )
     if nodes.initial is not None and nodes.autoscaled:
-        low, high = nodes.min or 0, nodes.max if nodes.max is not None else 1000
+        low, high = nodes.min or 0, nodes.max if nodes.max is not None else most
         if not low <= nodes.initial <= high:
             yield finding(
                 "SIZ007",

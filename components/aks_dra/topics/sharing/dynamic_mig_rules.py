@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from aks_dra.context.context import Context
 from aks_dra.context.gates import feature_gates, gate_asks
-from aks_dra.findings.build import finding
+from aks_dra.findings.build import finding, listed
 from aks_dra.findings.finding import Finding
-from aks_dra.topics.devices.dynamic_mig import cut_by_driver
 
 GUIDE = "NVIDIA DRA driver docs: MIG, dynamic MIG"
 GATE = "DynamicMIG"
@@ -42,8 +41,9 @@ def possible(context: Context) -> Iterator[Finding]:
         if size is None:
             continue
         gpu = context.facts.gpus[size.gpu]
-        if cut_by_driver(context.facts, size):
+        if context.facts.cut_on_demand(size):
             continue
+        models = listed(context.facts.partitioned_models(on_demand=True), "or")
         if size.mig and gpu.mig and not gpu.vgpu:
             yield finding(
                 "DYN002",
@@ -52,7 +52,7 @@ def possible(context: Context) -> Iterator[Finding]:
                 gpu.product_name,
                 f"{gpu.architecture} GPUs change their MIG mode only by a reset, and in a VM nothing does so before "
                 "the driver starts: the pool publishes whole GPUs and no partition",
-                "set mode: mig with a layout, or take an H100 or H200 size",
+                f"set mode: mig with a layout, or take an {models} size",
                 GUIDE,
             )
         else:
@@ -62,7 +62,7 @@ def possible(context: Context) -> Iterator[Finding]:
                 where,
                 gpu.product_name,
                 f"a {gpu.product_name} in size {size.name} cannot be partitioned",
-                "write exclusive or timeSlicing, or take an H100 or H200 size",
+                f"write exclusive or timeSlicing, or take an {models} size",
                 GUIDE,
             )
 
@@ -99,7 +99,7 @@ def beside_others(context: Context) -> Iterator[Finding]:
             )
         elif pool.allocation != "dra" or size is None or pool.sharing.mode == "dynamicMig":
             continue
-        elif cut_by_driver(context.facts, size):
+        elif context.facts.cut_on_demand(size):
             yield finding(
                 "DYN006",
                 "error",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aks_dra.context.context import Context
 from aks_dra.facts import MigFamily, VmSize, fits
-from aks_dra.findings.build import did_you_mean, finding
+from aks_dra.findings.build import did_you_mean, finding, listed
 from aks_dra.findings.finding import Finding
 from aks_dra.settings import MigGroup, Pool
 from aks_dra.settings.pools_of import driver_owner
@@ -39,13 +39,14 @@ def layouts(context: Context) -> Iterator[Finding]:
         gpu = context.facts.gpus[size.gpu]
         family = context.facts.families.get(gpu.mig) if gpu.mig else None
         if family is None or not size.mig:
+            models = listed(context.facts.partitioned_models(), "or")
             yield finding(
                 "MIG002",
                 "error",
                 f"{path}.sharing.mode",
                 "mig",
                 f"a {gpu.product_name} in size {size.name} cannot be partitioned",
-                "write exclusive or timeSlicing, or take an A100, H100 or H200 size",
+                f"write exclusive or timeSlicing, or take an {models} size",
                 GUIDE,
             )
         elif pool.sharing.layout is None:
@@ -226,16 +227,22 @@ def owner_can(context: Context) -> Iterator[Finding]:
         gpu = context.facts.gpus[size.gpu] if size else None
         family = context.facts.families.get(gpu.mig) if gpu and gpu.mig else None
         if owner == "aks" and family and size and size.mig and not size.gpu_instance_profile:
+            models = listed(context.facts.partitioned_models(), "and")
             yield finding(
                 "MIG018",
                 "warning",
                 f"{path}.vmSize",
                 size.name,
-                "AKS documents its partitioning (gpuInstanceProfile) for A100, H100 and H200 sizes, not for this one",
+                f"AKS documents its partitioning (gpuInstanceProfile) for {models} sizes, not for this one",
                 "take such a size" + ("" if size.grid else ", or let the operator own the driver"),
                 "AKS: gpu-multi-instance.md",
             )
-        if owner == "aks" and family and _known(pool, family) and instance_profile(pool.sharing, family) is None:
+        if (
+            owner == "aks"
+            and family
+            and _known(pool, family)
+            and instance_profile(context.facts, pool.sharing, family) is None
+        ):
             yield finding(
                 "MIG011",
                 "error",

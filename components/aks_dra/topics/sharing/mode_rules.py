@@ -21,7 +21,7 @@ def pool_sharing(context: Context) -> Iterator[Finding]:
             yield from _dra(where, pool.sharing)
             yield from _old_gpu(context, where, pool)
         else:
-            yield from _plugin(where, pool.sharing, context.facts.limits["mps_clients"].value)
+            yield from _plugin(where, pool.sharing, context.facts.limit("mps_clients"))
 
 
 def _dra(path: str, sharing: Sharing) -> Iterator[Finding]:

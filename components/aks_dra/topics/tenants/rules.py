@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aks_dra.context.context import Context
+from aks_dra.facts import load_facts
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
 from aks_dra.kube.claims import Claim, selector_texts
@@ -190,12 +191,13 @@ def ways_round_a_quota(context: Context) -> Iterator[Finding]:
 
 
 def counted(claim: Claim) -> dict[str, int]:
-    """What a claim counts per class: all requests together, of alternatives the largest, `All` as the limit of 32."""
+    """What a claim counts per class: all requests together, of alternatives the largest, `All` as a claim's limit."""
+    most = load_facts().limit("devices_per_claim")
     total: dict[str, int] = {}
     for request in claim.requests:
         largest: dict[str, int] = {}
         for ask in request.asks:
-            largest[ask.device_class] = max(largest.get(ask.device_class, 0), 32 if ask.every else ask.count)
+            largest[ask.device_class] = max(largest.get(ask.device_class, 0), most if ask.every else ask.count)
         for device_class, count in largest.items():
             total[device_class] = total.get(device_class, 0) + count
     return total
@@ -204,7 +206,7 @@ def counted(claim: Claim) -> dict[str, int]:
 def _why(claim: Claim, device_class: str) -> str:
     asks = [(request, ask) for request in claim.requests for ask in request.asks if ask.device_class == device_class]
     if any(ask.every for _, ask in asks):
-        return ": all devices count 32, the most that a claim can hold"
+        return f": all devices count {load_facts().limit('devices_per_claim')}, the most that a claim can hold"
     if any(len(request.asks) > 1 for request, _ in asks):
         return ", also while an earlier alternative is free: each alternative counts"
     return ""
