@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aks_dra import names
 from tests.stacks import DRA, OPERATOR, PLUGIN, PLUGIN_AKS, check, cluster, only, planned, pool, warnings
 
 T4, A100, H100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
