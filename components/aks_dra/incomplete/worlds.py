@@ -17,9 +17,10 @@ from pydantic import ValidationError
 
 from aks_dra.cel import CompileError, compile_expression
 from aks_dra.context.previous import Previous
-from aks_dra.facts import Facts
+from aks_dra.facts import Facts, load_facts
 from aks_dra.findings.finding import Finding
 from aks_dra.incomplete.guesses import ANY_DEVICE, Guesses, more_pools
+from aks_dra.kube.versions import minor
 from aks_dra.model.plan import Plan
 from aks_dra.settings import Settings
 from aks_dra.settings.mistakes import NAMESPACE, shown_path
@@ -61,8 +62,9 @@ def _conditions(settings: Settings) -> Iterator[Path]:
 
 
 def _no_cel(path: Path, texts: tuple[str, ...]) -> Iterator[Path]:
+    version = minor(load_facts().kubernetes.default)
     for index, text in enumerate(texts):
-        if isinstance(compile_expression(text, (1, 36)), CompileError):
+        if isinstance(compile_expression(text, version), CompileError):
             yield (*path, index)
 
 
