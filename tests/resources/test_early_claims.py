@@ -103,6 +103,9 @@ def test_without_lists_all_that_names_a_new_class_is_found(tmp_path: Path) -> No
         "Pod dev/by-name: small",
     ]
     assert "Pod dev/legacy: aks-dra-legacy-requests" in shown(plan, cluster(*objects, classes=("t4",)))
+    without = shown(plan, cluster(*objects))
+    assert "ResourceClaim ml/own: t4" in without
+    assert "ResourceClaimTemplate ml/own: t4" not in without
     text = warning(early(plan, cluster(*objects, classes=there)), False)
     assert text.startswith("These name device classes that do not exist yet, and get their devices once the classes")
     assert "\n  Pod dev/first: small\n" in text
@@ -219,6 +222,8 @@ def test_whatever_brings_a_class_asks_first_and_after_the_policies(tmp_path: Pat
     for request in bringers:
         assert list(request.raw.hooks.before_create) == ["gpu-early-claims"], request.name
         assert engine.behind(request) >= policies | {"gpu-namespaces-namespace-ml"}
+    for name in policies:  # without its list a namespace would be refused everything
+        assert "gpu-namespaces-namespace-ml" in engine.behind(engine.named(name))
     others = [r for r in engine.requests if r not in bringers and r.raw.hooks.before_create]
     assert others == []
 

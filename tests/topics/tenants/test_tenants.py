@@ -9,6 +9,7 @@ import pytest
 
 from aks_dra.context.previous import previous_of
 from aks_dra.model.plan import Plan
+from aks_dra.simulate.classes import known_classes
 from aks_dra.topics.tenants.policies import ALLOWED
 from tests.stacks import planned
 from tests.topics.tenants.bodies import FPGA, POOLS
@@ -154,6 +155,7 @@ def test_a_class_that_somebody_else_makes(tmp_path: Path) -> None:
     assert "'npu'" in others
     assert "'theirs'" not in others
     assert not {"npu", "theirs"} & set(previous_of(plan).classes)
+    assert set(known_classes(plan)) > {"npu", "theirs"}  # what a simulation has
 
 
 def test_pods_for_the_device_plugin_are_not_governed(tmp_path: Path) -> None:
