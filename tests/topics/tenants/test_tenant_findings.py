@@ -23,7 +23,7 @@ CASES = [
         "aks-dra:namespaces: {ml: {allow: [t4, h100-nv]}}",
         "TEN003",
         "aks-dra:namespaces.ml.allow.1",
-        "did you mean h100-nvl?; or, where somebody else makes it, set aks-dra:deviceClasses.h100-nv: {driver: …, ",
+        "did you mean h100-nvl? Where somebody else makes h100-nv, set aks-dra:deviceClasses.h100-nv: {driver: …, ",
     ),
     (
         "aks-dra:namespaces: {ml: {allow: [t4]}}\n"

@@ -6,8 +6,8 @@ Nobody may be kept from a DeviceClass by RBAC: a claim names it in plain text, a
 an annotation of the namespace, so that a new tenant changes no policy.
 
 Every class is refused that is neither in the namespace's list nor known as another driver's, whether or not it exists:
-a claim that names a class before it comes would get its devices on the day it does. So the policies name no class of
-a GPU, and stay as they are when one is added.
+a claim that names a class before it comes would get its devices on the day it does. So the policies do not name what
+they refuse, and stay as they are when a class is added.
 
 The scheduler's own claims for extended resources are checked like any other. Nothing tells them from a user's
 claim but their author, whose name on AKS is not known, and an annotation that anybody may write. The policy on pods

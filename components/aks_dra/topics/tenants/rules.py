@@ -54,13 +54,14 @@ def lists(context: Context) -> Iterator[Finding]:
                     POLICIES,
                 )
             elif name not in known:
+                nearest = did_you_mean(name, known)
                 yield finding(
                     "TEN003",
                     "error",
                     f"{path}.{index}",
                     name,
                     "no such device class: neither the package, the DRA chart nor the stack file makes it",
-                    f"{did_you_mean(name, known)}; or, where somebody else makes it, "
+                    f"{nearest}{'' if nearest.endswith('?') else '.'} Where somebody else makes {name}, "
                     f"set aks-dra:deviceClasses.{name}: {{driver: …, create: false}}",
                     "aks-dra plan lists the classes",
                 )
