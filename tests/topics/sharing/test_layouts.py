@@ -160,6 +160,9 @@ def test_a_layout_of_another_gpu_is_refused_as_a_label_as_well_as_in_the_setting
     assert errors(tmp_path, body) == [("MIG004", "aks-dra:pools.p.sharing.layout")]
     assert only(tmp_path, body, "MIG004").remedy == f"did you mean {right}?"
     assert errors(tmp_path, body.replace(value, right)) == []
+    # The same profile in a layout of one's own: both codes mean the same one.
+    group = body.replace(value, f"[{{profiles: {{{value.removeprefix('all-')}: 1}}}}]")
+    assert only(tmp_path, group, "MIG007").remedy == f"did you mean {right.removeprefix('all-')}?"
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from aks_dra.context.context import Context
-from aks_dra.facts import MigFamily, VmSize, fits
+from aks_dra.facts import MigFamily, MigProfile, VmSize, fits
 from aks_dra.findings.build import did_you_mean, finding, listed
 from aks_dra.findings.finding import Finding
 from aks_dra.settings import MigGroup, Pool
 from aks_dra.settings.pools_of import driver_owner
 from aks_dra.topics.devices.published import filtered_out, instance_profile, uniform
 
+PROFILE = re.compile(r"([1-7]g)\.[0-9]+gb(.*)")  # its slices, and what it has besides
 PCI_ID = re.compile(r"0x[0-9a-fA-F]{8}", re.ASCII)
 MOST_NAMED = 8  # of a list that is wrong throughout the first ones say enough
 GUIDE = "NVIDIA MIG user guide: supported profiles and placements"
@@ -80,19 +81,20 @@ def _stock(path: str, layout: str, family: MigFamily) -> Iterator[Finding]:
 
 
 def nearest_layout(layout: str, family: MigFamily) -> str:
-    """What was probably meant: of a GPU with another memory size the layout with as many slices."""
+    """What was probably meant: the layout of the profile that was."""
     if layout == "all-disabled":
         return "write mode: exclusive, which leaves the GPUs whole"
-    slices = re.match(r"(?:all-)?([1-7]g)\.", layout.lower())
-    memory = {name: family.profiles[name].memory for name in family.profiles if f"all-{name}" in family.layouts}
-    alike = [name for name in memory if slices and name.startswith(slices[1] + ".")]
-    if (
-        alike
-        and f"all-{layout.lower().removeprefix('all-')}" not in family.layouts
-        and not re.search(r"[.+]me", layout)
-    ):
-        return f"did you mean all-{min(alike, key=memory.__getitem__)}?"
-    return did_you_mean(layout, family.layouts, most=20)
+    profile = nearest_profile(layout.lower().removeprefix("all-"), family)
+    return f"did you mean {profile.layout}?" if profile else did_you_mean(layout, family.layouts, most=20)
+
+
+def nearest_profile(given: str, family: MigFamily) -> MigProfile | None:
+    """The profile of this name, whatever its spelling, or else the smallest of as many slices (and `+me` if given)."""
+    own = {profile.name.replace("+", "."): profile for profile in family.profiles.values()}
+    name = given.lower().replace("+", ".")
+    asked = PROFILE.fullmatch(name)
+    alike = [own[form] for form in own if asked and (m := PROFILE.fullmatch(form)) and m.groups() == asked.groups()]
+    return own.get(name) or min(alike, key=lambda profile: profile.memory, default=None)
 
 
 def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: VmSize) -> Iterator[Finding]:
@@ -139,7 +141,9 @@ def _custom(path: str, groups: tuple[MigGroup, ...], family: MigFamily, size: Vm
                 f"{where}.profiles.{name}",
                 name,
                 "this GPU has no such profile",
-                did_you_mean(name, family.profiles, most=20),
+                f"did you mean {meant.name}?"
+                if (meant := nearest_profile(name, family))
+                else did_you_mean(name, family.profiles, most=20),
                 GUIDE,
             )
         low = [name for name, count in group.profiles.items() if count < 1]
