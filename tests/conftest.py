@@ -64,6 +64,6 @@ class Groups(LoadScopeScheduling):  # type: ignore[misc]
         return group(nodeid)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config) -> LoadScopeScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
     config.option.loadscopereorder = False
-    return Groups(config)
+    return Groups(config, log)
