@@ -200,7 +200,7 @@ def test_faults_of_each_version_of_the_dra_chart() -> None:
 def test_what_a_change_to_a_pool_does() -> None:
     by_change = {
         change: {name for name, row in FACTS.pool_fields.items() if row.change == change and "." not in name}
-        for change in ("replace", "reimage", "update")
+        for change in ("replace", "reimage", "update", "upgrade")
     }
     assert by_change == {
         "replace": {
@@ -210,8 +210,9 @@ def test_what_a_change_to_a_pool_does() -> None:
         "reimage": {"osSKU", "enableFIPS"},
         "update": {
             "nodeLabels", "nodeTaints", "minCount", "maxCount", "upgradeSettings", "tags", "count", "enableAutoScaling",
-            "orchestratorVersion", "mode", "scaleDownMode",
+            "mode", "scaleDownMode",
         },
+        "upgrade": {"orchestratorVersion"},
     }  # fmt: skip
     assert set(FACTS.pool_fields_of("replace")) == by_change["replace"]
     assert FACTS.pool_fields["count"] == PoolField(

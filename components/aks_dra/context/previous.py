@@ -15,15 +15,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from aks_dra import names
+from aks_dra.facts import load_facts
 from aks_dra.kube.claims import KINDS, Claim
 from aks_dra.model.plan import Plan, PlannedCluster, PlannedPool
 
 FORMAT = 1
 DYNAMIC_MIG = "partitions on demand"
-# Changed in place without a consequence for what runs on the nodes.
-LEFT_OUT = (
-    "count", "enableAutoScaling", "maxCount", "minCount", "nodeLabels", "nodeTaints", "tags", "upgradeSettings",
-)  # fmt: skip
 # Every input of the cluster that is not the system pool's or one of these is compared with the facts' table.
 CLUSTER_LEFT_OUT = ("agentPoolProfiles", "kubernetesVersion")
 
@@ -177,13 +174,14 @@ def _made(cluster: PlannedCluster) -> dict[str, str]:
 
 
 def _pool(pool: PlannedPool, plan: Plan) -> PreviousPool:
+    in_place = load_facts().pool_fields_of("update")  # without a consequence for what runs on the nodes
     return PreviousPool(
         vm_size=pool.vm_size,
         allocation=pool.allocation,
         driver_owner=pool.driver_owner,
         mig=_partitions(pool, plan),
         protect=pool.protect,
-        inputs={key: _unsecret(value, key) for key, value in pool.inputs.items() if key not in LEFT_OUT},
+        inputs={key: _unsecret(value, key) for key, value in pool.inputs.items() if key not in in_place},
         classes=pool.device_classes,
         path=pool.path,
         resources=tuple(sorted(pool.extended_resources)),

@@ -15,10 +15,10 @@ from aks_dra.facts.fact import Fact, table
 class PoolField(Fact):
     """A field of an AKS pool or cluster (its name in Azure Resource Manager) and what a change to it does.
 
-    `stays`: what is on once cannot be turned off.
+    `upgrade`: in place and node by node, with rules of its own. `stays`: what is on once cannot be turned off.
     """
 
-    change: Literal["replace", "reimage", "update", "unverified", "stays"]
+    change: Literal["replace", "reimage", "update", "upgrade", "unverified", "stays"]
     moves_by_itself: bool = False  # an autoscaler changes it: ignore it while it does
 
 

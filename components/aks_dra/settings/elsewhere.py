@@ -9,29 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from aks_dra.settings.cluster import ClusterSettings, SystemPool
+from aks_dra.settings.fields import CLUSTER, POOL, called_otherwise
+from aks_dra.settings.pools import Pool
+
 _COUNTS = {
-    "count": "nodes.count", "nodecount": "nodes.count", "mincount": "nodes.min", "maxcount": "nodes.max",
-    "enableautoscaling": "nodes.min and nodes.max", "autoscalingenabled": "nodes.min and nodes.max",
-    "autoscale": "nodes.min and nodes.max",
+    "nodecount": "nodes.count", "autoscalingenabled": "nodes.min and nodes.max", "autoscale": "nodes.min and nodes.max",
 }  # fmt: skip
 _WRITTEN_BY_PACKAGE = "no apiVersion or kind: the package writes resource.k8s.io/v1"
 
 ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     "Pool": {
-        **_COUNTS,
-        "nodelabels": "labels", "nodetaints": "taints", "availabilityzones": "zones", "size": "vmSize",
-        "orchestratorversion": "kubernetesVersion", "gpuinstanceprofile": "sharing.layout",
+        **called_otherwise(POOL, Pool), **_COUNTS, "size": "vmSize",
         "gpuinstance": "sharing.layout", "mig": "sharing: {mode: mig, layout: …}", "replicas": "sharing.replicas",
         "gpuprofile": "driver: operator for None, driver: aks for Install",
         "gpudriver": "driver: operator for none, driver: aks for install",
         "scalesetpriority": "spot: true", "priority": "spot: true",
-        "spotmaxprice": "spot.maxPrice", "scalesetevictionpolicy": "spot.evictionPolicy",
-        "evictionpolicy": "spot.evictionPolicy", "vnetsubnetid": "subnetId", "enablefips": "fips",
-        "capacityreservationgroupid": "capacityReservationGroup",
+        "evictionpolicy": "spot.evictionPolicy",
         "upgradesettings": "maxSurge, drainTimeoutMinutes and what else it holds, one by one",
         "mode": "nothing: GPU pools are of mode User, the one system pool is cluster.systemPool",
     },
-    "SystemPool": {**_COUNTS, "availabilityzones": "zones"},
+    "SystemPool": {**called_otherwise(POOL, SystemPool), **_COUNTS},
     "Nodes": {
         "mincount": "min", "maxcount": "max", "initialcount": "initial", "desired": "count",
         "enableautoscaling": "min and max, which switch it on",
@@ -54,8 +52,8 @@ ELSEWHERE: Mapping[str, Mapping[str, str]] = {
         "timeout": "timeoutSeconds",
     },
     "ClusterSettings": {
-        "version": "kubernetesVersion", "sku": "tier", "supportplan": "lts", "agentpoolprofiles": "systemPool",
-        "defaultnodepool": "systemPool", "disablelocalaccounts": "access.localAccounts",
+        **called_otherwise(CLUSTER, ClusterSettings),
+        "version": "kubernetesVersion", "sku": "tier", "defaultnodepool": "systemPool",
     },
     "GpuSettings": {"version": "driverVersion", "nfd": "existingNfd", "operator": "charts.operator"},
     "DeviceClassSettings": {

@@ -10,24 +10,10 @@ from aks_dra.context.previous import Previous
 from aks_dra.facts import PoolField
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
+from aks_dra.settings.fields import CLUSTER, setting_of
 from aks_dra.topics.changes.pool_rules import changed_fields, from_to, setting, shown
 
 SYSTEM = "aks-dra:cluster.systemPool"
-SETTINGS = {
-    "name": "name", "resourceGroup": "resourceGroup", "location": "location", "dnsPrefix": "dnsPrefix",
-    "nodeResourceGroup": "nodeResourceGroup", "networkProfile.networkPlugin": "network.plugin",
-    "networkProfile.networkPluginMode": "network.plugin", "networkProfile.networkPolicy": "network.dataplane",
-    "networkProfile.networkDataplane": "network.dataplane", "networkProfile.podCidr": "network.podCidr",
-    "networkProfile.serviceCidr": "network.serviceCidr", "networkProfile.dnsServiceIP": "network.dnsServiceIp",
-    "networkProfile.outboundType": "network.outboundType",
-    "apiServerAccessProfile.enablePrivateCluster": "network.privateCluster",
-    "apiServerAccessProfile.privateDNSZone": "network.privateDnsZone", "identity.type": "identity",
-    "oidcIssuerProfile.enabled": "access.oidcIssuer", "aadProfile.managed": "access", "diskEncryptionSetID":
-    "azureInputs.diskEncryptionSetID", "fqdnSubdomain": "azureInputs.fqdnSubdomain", "linuxProfile":
-    "azureInputs.linuxProfile", "windowsProfile": "azureInputs.windowsProfile", "networkProfile.serviceCidrs":
-    "azureInputs.networkProfile.serviceCidrs", "networkProfile.networkMode": "azureInputs.networkProfile.networkMode",
-}  # fmt: skip
-
 DEFAULTS = {"apiServerAccessProfile.privateDNSZone": "system"}
 
 
@@ -50,7 +36,7 @@ def identity(context: Context, before: Previous, now: Previous) -> Iterator[Find
         parts = {"name": "name", "resourceGroup": "resource_group", "location": "location"}
         had = getattr(old, parts[name]) if name in parts else look(old.inputs, name)
         has = getattr(new, parts[name]) if name in parts else look(new.inputs, name)
-        path = f"aks-dra:cluster.{SETTINGS.get(name, name)}"
+        path = f"aks-dra:cluster.{setting_of(CLUSTER, name)}"
         if name == "location":
             had, has = (str(value).replace(" ", "").casefold() for value in (had, has))
         if row.change == "stays":

@@ -15,18 +15,13 @@ from aks_dra.context.previous import DYNAMIC_MIG, Previous, PreviousClass, Previ
 from aks_dra.facts import PoolField
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
+from aks_dra.settings import fields
+from aks_dra.settings.fields import setting_of
 
 MOST = 12  # characters of a Linux pool's name
 DRAIN = "kubectl drain -l {label}={pool} --ignore-daemonsets --delete-emptydir-data"
-# Where the user sets what Azure calls by another name.
-SETTINGS = {
-    "gpuInstanceProfile": "sharing.layout", "gpuProfile": "driver", "scaleSetPriority": "spot", "osSKU": "osSku",
-    "spotMaxPrice": "spot.maxPrice", "scaleSetEvictionPolicy": "spot.evictionPolicy", "vnetSubnetID": "subnetId",
-    "availabilityZones": "zones", "osDiskSizeGB": "osDiskSizeGb", "vmSize": "vmSize", "osDiskType": "osDiskType",
-    "capacityReservationGroupID": "capacityReservationGroup", "maxPods": "maxPods", "enableFIPS": "fips",
-    "name": "name",
-}  # fmt: skip
-SPOT_DETAILS = ("spotMaxPrice", "scaleSetEvictionPolicy")
+# Said by their own names only while the pool stays a spot pool.
+SPOT_DETAILS = tuple(field.arm for field in fields.POOL if field.setting.startswith("spot."))
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
@@ -84,7 +79,7 @@ def from_to(before: object, now: object) -> str:
 
 
 def setting(path: str, field: str) -> str:
-    return f"{path}.{SETTINGS.get(field, f'azureInputs.{field}')}"
+    return f"{path}.{setting_of(fields.POOL, field)}"
 
 
 def living(before: Previous, now: Previous) -> Iterator[tuple[str, PreviousPool, PreviousPool]]:
@@ -108,8 +103,6 @@ def fixed_fields(context: Context, before: Previous, now: Previous) -> Iterator[
         replaced: list[tuple[str, PoolField]] = []
         for field in changed_fields(old.inputs, new.inputs):
             row = context.facts.pool_fields.get(field)
-            if field == "orchestratorVersion":
-                continue  # changes_versions
             if field == "vnetSubnetID" and [old.inputs.get(field), new.inputs.get(field)] == system:
                 continue  # the cluster's subnet changes: said there, once
             elif row is None or row.change == "unverified":

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from aks_dra.facts import Facts
 from aks_dra.model.plan import PlannedCluster, PlannedWorkspace
 from aks_dra.settings import Existing, Settings
+from aks_dra.settings.fields import plain_inputs
 from aks_dra.settings.pools_of import node_counts
 from aks_dra.topics.cluster.identity import planned_identities, planned_roles
 from aks_dra.topics.cluster.network import api_server_profile, network_profile
@@ -117,19 +118,13 @@ def _log_agent(workspace: str) -> dict[str, Any]:
 
 def _system_pool(settings: Settings, version: str) -> dict[str, Any]:
     pool = settings.cluster.system_pool
-    profile: dict[str, Any] = {
+    profile = plain_inputs(pool) | {
         "name": pool.name,
         "mode": "System",
         "type": "VirtualMachineScaleSets",
         "osType": "Linux",
-        "osSKU": pool.os_sku,
-        "vmSize": pool.vm_size,
         "orchestratorVersion": version,
         **node_counts(pool.nodes, "devicePlugin"),
     }
-    optional = {
-        "availabilityZones": list(pool.zones) or None,
-        "maxPods": pool.max_pods,
-        "vnetSubnetID": settings.cluster.network.subnet_id,
-    }
-    return profile | {key: value for key, value in optional.items() if value is not None}
+    subnet = settings.cluster.network.subnet_id
+    return profile | ({} if subnet is None else {"vnetSubnetID": subnet})

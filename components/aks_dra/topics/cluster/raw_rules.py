@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aks_dra.context.context import Context
 from aks_dra.facts.arm import CLUSTER, MAINTENANCE, POOL
 from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
+from aks_dra.settings import fields
+from aks_dra.settings.fields import Field, only_settings
 from aks_dra.topics.cluster.arm_inputs import problems
 from aks_dra.topics.cluster.inputs import own_inputs
 from aks_dra.trees import merge_values
 
 RULE = "aks-dra: raw inputs are for what has no setting (docs/settings.md)"
 MAINTENANCE_NAMES = ("default", "aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
-# Properties from which other things follow (checks, tolerations, devices, role assignments): their settings, below the
-# pool or the cluster. Elsewhere a raw input may stand beside a setting, and only a contradiction is refused.
-POOL_SETTINGS: Mapping[str, str] = {
-    "vmSize": "vmSize", "count": "nodes.count", "minCount": "nodes.min", "maxCount": "nodes.max",
-    "enableAutoScaling": "nodes.min and nodes.max", "nodeLabels": "labels", "nodeTaints": "taints",
-    "gpuInstanceProfile": "sharing.layout", "gpuProfile": "driver", "scaleSetPriority": "spot",
-    "scaleSetEvictionPolicy": "spot.evictionPolicy", "spotMaxPrice": "spot.maxPrice", "osSKU": "osSku",
-    "osDiskSizeGB": "osDiskSizeGb", "osDiskType": "osDiskType", "availabilityZones": "zones", "maxPods": "maxPods",
-    "vnetSubnetID": "subnetId", "orchestratorVersion": "kubernetesVersion", "tags": "tags", "enableFIPS": "fips",
-    "capacityReservationGroupID": "capacityReservationGroup", "upgradeSettings": "maxSurge, drainTimeoutMinutes …",
-}  # fmt: skip
-CLUSTER_SETTINGS: Mapping[str, str] = {
-    "location": "location", "tags": "tags", "identity": "identity", "identityProfile": "kubeletIdentity",
-    "kubernetesVersion": "kubernetesVersion", "dnsPrefix": "dnsPrefix", "nodeResourceGroup": "nodeResourceGroup",
-    "agentPoolProfiles": "systemPool", "disableLocalAccounts": "access.localAccounts", "supportPlan": "lts",
-}  # fmt: skip
 
 
 def raw_inputs(context: Context) -> Iterator[Finding]:
@@ -38,11 +24,11 @@ def raw_inputs(context: Context) -> Iterator[Finding]:
     path = "aks-dra:cluster.azureInputs"
     if not planned.existing:
         ours = own_inputs(context.settings, planned.name, planned.kubernetes_version)
-        yield from _raw(path, CLUSTER, "aks-dra:cluster", cluster.azure_inputs, ours, CLUSTER_SETTINGS)
+        yield from _raw(path, CLUSTER, "aks-dra:cluster", cluster.azure_inputs, ours, fields.CLUSTER)
     for name, where, pool in context.pools():
         if pool.azure_inputs:
             plain = _without_raw(context, name)
-            yield from _raw(f"{where}.azureInputs", POOL, where, pool.azure_inputs, plain, POOL_SETTINGS)
+            yield from _raw(f"{where}.azureInputs", POOL, where, pool.azure_inputs, plain, fields.POOL)
 
 
 def _without_raw(context: Context, name: str) -> Mapping[str, Any]:
@@ -54,8 +40,13 @@ def _without_raw(context: Context, name: str) -> Mapping[str, Any]:
 
 
 def _raw(
-    path: str, kind: str, owner: str, given: Mapping[str, Any], ours: Mapping[str, Any], settings: Mapping[str, str]
+    path: str, kind: str, owner: str, given: Mapping[str, Any], ours: Mapping[str, Any], table: Iterable[Field]
 ) -> Iterator[Finding]:
+    """Only some properties are refused whole: other things follow from them (checks, tolerations, role assignments).
+
+    Elsewhere a raw input may stand beside a setting, and only a contradiction is refused.
+    """
+    settings = only_settings(table)
     yield from _problems(path, kind, given)
     for key in given:
         if key in settings:

@@ -6,13 +6,14 @@ facts' table of pool fields; labels and taints are never among it.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from aks_dra import names
 from aks_dra.facts import Facts
 from aks_dra.kube.taints import toleration
 from aks_dra.model.plan import PlannedPool, PodSnippet
 from aks_dra.settings import Pool, Settings, Sharing, Spot
+from aks_dra.settings.fields import plain_inputs
 from aks_dra.settings.pools_of import driver_owner, node_counts
 from aks_dra.topics.devices.published import instance_profile, planned_devices, planned_resources
 from aks_dra.trees import merge_values
@@ -70,11 +71,10 @@ def plan_pool(
     labels = pool_labels(name, pool, owner, mig_owner)
     taints = pool_taints(pool)
     counts = node_counts(pool.nodes, pool.allocation)
-    inputs: dict[str, Any] = {
+    inputs = plain_inputs(pool) | {
         "mode": "User",
         "type": "VirtualMachineScaleSets",
         "osType": "Linux",
-        "osSKU": pool.os_sku,
         "vmSize": size.name if size else pool.vm_size,
         **counts,
         "orchestratorVersion": pool.kubernetes_version or version,
@@ -92,25 +92,10 @@ def plan_pool(
             "scaleSetEvictionPolicy": spot.eviction_policy,
             "spotMaxPrice": spot.max_price,
         }
-    upgrade = {
-        "maxSurge": None if pool.max_surge is None else str(pool.max_surge),
-        "maxUnavailable": None if pool.max_unavailable is None else str(pool.max_unavailable),
-        "drainTimeoutInMinutes": pool.drain_timeout_minutes,
-        "nodeSoakDurationInMinutes": pool.node_soak_minutes,
-        "undrainableNodeBehavior": pool.undrainable_nodes,
-    }
-    optional = {
-        "availabilityZones": list(pool.zones),
-        "osDiskSizeGB": pool.os_disk_size_gb,
-        "osDiskType": pool.os_disk_type,
-        "maxPods": pool.max_pods,
-        "vnetSubnetID": pool.subnet_id or settings.cluster.network.subnet_id,
-        "capacityReservationGroupID": pool.capacity_reservation_group,
-        "enableFIPS": pool.fips or None,
-        "upgradeSettings": {key: value for key, value in upgrade.items() if value is not None},
-        "tags": dict(sorted({**settings.tags, **pool.tags}.items())),
-    }
-    inputs |= {key: value for key, value in optional.items() if value not in (None, [], {})}
+    if subnet := pool.subnet_id or settings.cluster.network.subnet_id:
+        inputs["vnetSubnetID"] = subnet
+    if tags := {**settings.tags, **pool.tags}:
+        inputs["tags"] = dict(sorted(tags.items()))
     inputs, _ = merge_values(inputs, pool.azure_inputs)
     dra = pool.allocation == "dra"
     # A pool that may be replaced is not protected: the engine refuses to replace what is.
