@@ -12,13 +12,12 @@ from typing import Any
 from aks_dra import names
 from aks_dra.context.context import Context
 from aks_dra.context.previous import DYNAMIC_MIG, Previous, PreviousClass, PreviousPool
-from aks_dra.facts import PoolField
+from aks_dra.facts import PoolField, load_facts
 from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
 from aks_dra.settings import fields
 from aks_dra.settings.fields import setting_of
 
-MOST = 12  # characters of a Linux pool's name
 DRAIN = "kubectl drain -l {label}={pool} --ignore-daemonsets --delete-emptydir-data"
 # Said by their own names only while the pool stays a spot pool.
 SPOT_DETAILS = tuple(field.arm for field in fields.POOL if field.setting.startswith("spot."))
@@ -26,17 +25,17 @@ SPOT_DETAILS = tuple(field.arm for field in fields.POOL if field.setting.startsw
 
 def free_name(name: str, taken: Iterable[str]) -> str:
     """A pool name that is free: train, train2, train3; a name that ends with a digit gets a letter: t4, t4b."""
-    used = set(taken)
+    used, most = set(taken), load_facts().name_rules["linux_pool"].longest
     endings = (
         [chr(letter) for letter in range(ord("b"), ord("z") + 1)]
         if name[-1:].isdigit()
         else [str(number) for number in range(2, 100)]
     )
     for ending in endings:
-        proposal = name[: MOST - len(ending)] + ending
+        proposal = name[: most - len(ending)] + ending
         if proposal not in used:
             return proposal
-    return f"{name[: MOST - 3]}new"
+    return f"{name[: most - 3]}new"
 
 
 def changed_fields(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -17,14 +17,13 @@ from aks_dra.findings.finding import Finding, Severity
 from aks_dra.kube import quantity
 from aks_dra.kube.claims import Ask, Claim, Constraint
 from aks_dra.kube.devices import GPU_DRIVER, MAYBE, STANDARD_DOMAIN, Device, Unknown
-from aks_dra.kube.labels import KEY, VALUE
+from aks_dra.kube.labels import KEY, QUALIFIED, VALUE
 from aks_dra.topics.devices.other_drivers import is_qualified
 
 API = "Kubernetes: resource.k8s.io/v1, constraints; tried"
 AZURE = "AKS: GPUs come through VMBus (ResourceSlice of an AKS node, 2026-08)"
 CAPACITY = "Kubernetes: allocator of dynamic-resource-allocation, consumable capacity"
 PARTITIONS_ONLY = {f"{GPU_DRIVER}/parentUUID", f"{GPU_DRIVER}/profile"}
-QUALIFIED = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?/[A-Za-z_]\w{0,31}", re.ASCII)
 
 
 def constraints(context: Context) -> Iterator[Finding]:

@@ -103,20 +103,20 @@ def raw(context: Context) -> Iterator[Finding]:
 
 
 def shape(context: Context) -> Iterator[Finding]:
-    limits = context.facts.limits
+    limit = context.facts.limit
     for claim in context.claims:
-        if len(claim.requests) > limits["requests_per_claim"].value:
-            rule = f"at most {limits['requests_per_claim'].value} requests"
+        if len(claim.requests) > limit("requests_per_claim"):
+            rule = f"at most {limit('requests_per_claim')} requests"
             yield finding("CLM010", "error", claim.path, len(claim.requests), rule, "use several claims", LIMITS)
         yield from _names(claim)
         for request in claim.requests:
-            if len(request.asks) > limits["first_available"].value:
+            if len(request.asks) > limit("first_available"):
                 yield finding(
                     "CLM002",
                     "error",
                     f"{request.holder}.firstAvailable",
                     len(request.asks),
-                    f"at most {limits['first_available'].value} alternatives",
+                    f"at most {limit('first_available')} alternatives",
                     "remove the last ones",
                     LIMITS,
                 )

@@ -10,7 +10,6 @@ from aks_dra.findings.build import finding
 from aks_dra.findings.finding import Finding
 from aks_dra.kube.versions import minor
 
-FLOOR_SOURCE = "NVIDIA DRA driver, prerequisites: Kubernetes 1.34.2 or newer; resource.k8s.io/v1 from 1.34"
 SUPPORT = "AKS: supported Kubernetes versions"
 SHAPE = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){1,2}")
 MOST_BEHIND = 3  # minor versions that a node may be older than the API server
@@ -56,7 +55,8 @@ def shape_and_floor(context: Context) -> Iterator[Finding]:
                 version,
                 f"below {floor}, the oldest version that serves DRA for NVIDIA's driver",
                 f'write "{context.facts.kubernetes.default}"',
-                FLOOR_SOURCE,
+                f"NVIDIA DRA driver, prerequisites: Kubernetes {floor} or newer; resource.k8s.io/v1 from "
+                + context.facts.kubernetes.needs["resource_v1"].minimum,
             )
         elif context.snapshot and context.snapshot.versions:
             continue  # better than the table, and checked against it

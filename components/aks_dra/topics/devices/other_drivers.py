@@ -13,11 +13,10 @@ from typing import Any
 from aks_dra.facts import load_facts
 from aks_dra.kube import quantity, semver
 from aks_dra.kube.devices import UNKNOWN, Attribute, Device, Version
+from aks_dra.kube.labels import ATTRIBUTE, ATTRIBUTE_DOMAIN
 from aks_dra.settings import DescribedDevices, Settings
 
 FORMS = 'text, a whole number, true or false, {version: "1.2.3"}, or {knownOnNode: true}'
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}")
-DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
 
 
 def attribute(value: Any) -> Attribute | None:
@@ -34,7 +33,7 @@ def attribute(value: Any) -> Attribute | None:
 def is_qualified(name: str) -> bool:
     """`family`, or `example.com/family`."""
     domain, slash, own = name.rpartition("/")
-    return bool(NAME.fullmatch(own)) and (not slash or bool(DOMAIN.fullmatch(domain)))
+    return bool(ATTRIBUTE.fullmatch(own)) and (not slash or bool(ATTRIBUTE_DOMAIN.fullmatch(domain)))
 
 
 def described(key: str, entry: DescribedDevices) -> tuple[Device, ...]:

@@ -10,8 +10,9 @@ from aks_dra.findings.build import did_you_mean, finding
 from aks_dra.findings.finding import Finding
 from aks_dra.kube import quantity, semver
 from aks_dra.kube.devices import GPU_DRIVER
+from aks_dra.kube.labels import ATTRIBUTE_DOMAIN
 from aks_dra.settings.pools_of import all_pools
-from aks_dra.topics.devices.other_drivers import DOMAIN, FORMS, attribute, is_qualified
+from aks_dra.topics.devices.other_drivers import FORMS, attribute, is_qualified
 
 SLICES = "Kubernetes: resource.k8s.io/v1, ResourceSlice"
 KEY = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
@@ -19,7 +20,7 @@ OWN = "compute-domain.nvidia.com"
 
 
 def described(context: Context) -> Iterator[Finding]:
-    limits = context.facts.limits
+    limit = context.facts.limit
     pools = all_pools(context.settings)
     for key, entry in context.settings.devices.items():
         path = f"aks-dra:devices.{key}"
@@ -29,7 +30,7 @@ def described(context: Context) -> Iterator[Finding]:
         if entry.driver in (GPU_DRIVER, OWN):
             rule = "the package works out what NVIDIA's driver publishes from the pools"
             yield finding("DEV001", "error", f"{path}.driver", entry.driver, rule, "remove these devices", SLICES)
-        elif not DOMAIN.fullmatch(entry.driver):
+        elif not ATTRIBUTE_DOMAIN.fullmatch(entry.driver):
             rule = "a driver's name is a domain name of at most 63 characters"
             yield finding("DEV001", "error", f"{path}.driver", entry.driver, rule, "e.g. fpga.example.com", SLICES)
         if not entry.pools:
@@ -40,14 +41,12 @@ def described(context: Context) -> Iterator[Finding]:
                 yield finding(
                     "DEV002", "error", f"{path}.pools.{index}", pool, "there is no such pool", remedy, "aks-dra: pools"
                 )
-        most = limits["devices_per_slice"].value
+        most = limit("devices_per_slice")
         if not 1 <= entry.per_node <= most:
             rule = f"a node has 1 to {most} devices of a kind"
             yield finding("DEV003", "error", f"{path}.perNode", entry.per_node, rule, "write such a number", SLICES)
-        if len(entry.attributes) + len(entry.capacity) > limits["attributes_and_capacity_per_device"].value:
-            rule = (
-                f"a device has at most {limits['attributes_and_capacity_per_device'].value} attributes and capacities"
-            )
+        if len(entry.attributes) + len(entry.capacity) > limit("attributes_and_capacity_per_device"):
+            rule = f"a device has at most {limit('attributes_and_capacity_per_device')} attributes and capacities"
             yield finding("DEV004", "error", path, len(entry.attributes), rule, "remove some", SLICES)
         for part, names in (("attributes", entry.attributes), ("capacity", entry.capacity)):
             for name in names:
@@ -59,8 +58,8 @@ def described(context: Context) -> Iterator[Finding]:
                 rule = f"an attribute is {FORMS}"
                 remedy = f'write "{value}"' if isinstance(value, float) else _as_version(value) or "write one of these"
                 yield finding("DEV006", "error", f"{path}.attributes.{name}", value, rule, remedy, SLICES)
-            elif isinstance(value, str) and len(value) > limits["attribute_value_length"].value:
-                rule = f"a text has at most {limits['attribute_value_length'].value} characters"
+            elif isinstance(value, str) and len(value) > limit("attribute_value_length"):
+                rule = f"a text has at most {limit('attribute_value_length')} characters"
                 yield finding("DEV006", "error", f"{path}.attributes.{name}", value, rule, "shorten it", SLICES)
         for name, amount in entry.capacity.items():
             if not quantity.is_quantity(amount):

@@ -181,7 +181,7 @@ def _minutes(context: Context, path: str, pool: Pool) -> Iterator[Finding]:
         (
             "drainTimeoutMinutes",
             pool.drain_timeout_minutes,
-            limits["drain_timeout_lowest"].value,
+            context.facts.limit("drain_timeout_lowest"),
             limits["drain_timeout_highest"],
         ),
         ("nodeSoakMinutes", pool.node_soak_minutes, 0, limits["node_soak_highest"]),
@@ -221,8 +221,8 @@ def _tag_set(context: Context, path: str, own: Mapping[str, str], inherited: Map
             message = f"to Azure this is the tag {other}: names differ in more than case"
             yield finding("NOD017", "error", where, name, message, "remove one of the two", source)
     whole = {name.lower() for name in (*own, *inherited)}
-    if own and len(whole) > limits["tags"].value:
-        message = f"a resource has at most {limits['tags'].value} tags, and these come to {len(whole)}"
+    if own and len(whole) > context.facts.limit("tags"):
+        message = f"a resource has at most {context.facts.limit('tags')} tags, and these come to {len(whole)}"
         yield finding("NOD018", "error", path, len(whole), message, "put several into one as JSON", source)
 
 
