@@ -32,6 +32,27 @@ def test_the_operators_driver_has_a_version_that_dra_works_with(tmp_path: Path, 
     assert warnings(tmp_path, body("580")) == [("DRV010", path)]
 
 
+@pytest.mark.parametrize(
+    ("version", "domains", "message"),
+    [
+        ("570.124.06", True, "ComputeDomains with IMEXDaemonsWithDNSNames need driver 570.158.01 or later"),
+        ("550.163.01", True, "ComputeDomains with IMEXDaemonsWithDNSNames need driver 570.158.01 or later"),
+        ("550.163.01", False, "GPUs by the DRA driver need driver 565 or later"),
+        ("570.158.01", True, ""),
+        ("570.124.06", False, ""),
+    ],
+)
+def test_compute_domains_need_a_newer_driver_than_gpus(
+    tmp_path: Path, version: str, domains: bool, message: str
+) -> None:
+    values = f"{{resources: {{computeDomains: {{enabled: {str(domains).lower()}}}}}}}"
+    body = (
+        "aks-dra:pools: {t4: {vmSize: Standard_NC4as_T4_v3}}\n"
+        f'aks-dra:gpu: {{driverVersion: "{version}", charts: {{draDriver: {{values: {values}}}}}}}'
+    )
+    assert [f.message for f in check(tmp_path, body) if f.code == "DRV011"] == ([message] if message else [])
+
+
 def test_a_branch_is_the_version_of_precompiled_images(tmp_path: Path) -> None:
     driver = "{charts: {operator: {values: {driver: {version: '580', usePrecompiled: true}}}}}"
     assert check(tmp_path, f"aks-dra:gpu: {driver}\n" + T4 % "") == []

@@ -60,7 +60,9 @@ def version_serves(context: Context) -> Iterator[Finding]:
     raw = value_at(gpu.charts.operator.values, "driver.version")
     places = [("aks-dra:gpu.driverVersion", gpu.driver_version), (f"{OPERATOR}.driver.version", raw)]
     served = [pool for pool in context.plan.pools if pool.driver_owner == "operator"]
-    minimum = context.facts.driver_minimums["gpu_allocation"]
+    minimums = [context.facts.driver_minimums["gpu_allocation"]]
+    if value_at(gpu.charts.dra_driver.values, "resources.computeDomains.enabled") is True:
+        minimums.append(context.facts.driver_minimums["compute_domains"])
     for path, version in places:
         if not isinstance(version, str) or not version or not served:
             continue
@@ -77,7 +79,8 @@ def version_serves(context: Context) -> Iterator[Finding]:
             )
             yield finding("DRV010", "warning", path, version, message, remedy, DRIVER_IMAGES)
         by_chart = gpu.dra_stack == "chart" and any(pool.allocation == "dra" for pool in served)
-        if by_chart and _older(version, minimum.version):
+        # The last that is not met asks for the most.
+        for minimum in [entry for entry in minimums if by_chart and _older(version, entry.version)][-1:]:
             message = f"{minimum.what} need driver {minimum.version} or later"
             remedy = f"write version {minimum.version} or later, or remove it"
             severity: Severity = "error" if minimum.verified else "warning"
