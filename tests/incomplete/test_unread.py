@@ -222,6 +222,28 @@ def test_a_base_file_that_is_not_there_may_set_anything(tmp_path: Path) -> None:
     assert ("LOAD041", "aks-dra:base") in after
     assert not {code for code, _ in after} & {"ACC001", "CLM007"}
     assert ("LAB006", "aks-dra:pools.a100.taints.0") in after & before
+    planned, _ = plan_file(tmp_path / "Pulumi.dev.yaml")
+    assert planned is not None
+    assert planned.incomplete == ("aks-dra:base",)
+
+
+def test_a_base_that_is_no_json_may_set_anything(tmp_path: Path) -> None:
+    config = config_of(STACK)
+    config["aks-dra:base"] = '["common.yaml'
+    config["aks-dra:claims"] = {"ml": {"one": {"deviceClass": "of-the-base"}}}
+    found = found_in(tmp_path, config)
+    assert ("LOAD021", "aks-dra:base") in found
+    assert "CLM007" not in {code for code, _ in found}
+    planned, _ = plan_file(tmp_path / "Pulumi.dev.yaml")
+    assert planned is not None
+    assert planned.incomplete == ("aks-dra:base",)
+
+
+def test_a_location_that_is_encrypted_is_no_location_that_lacks(tmp_path: Path) -> None:
+    config = config_of(STACK)
+    before = found_in(tmp_path, config)
+    config["azure-native:location"] = {"secure": "AAABAOT5"}
+    assert found_in(tmp_path, config) - before == {("SET003", "azure-native:location")}
 
 
 def test_values_of_a_program_are_read_in_the_same_way(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from aks_dra.findings.finding import Finding, printable, shortened
 from aks_dra.settings.mistakes import NAMESPACE, SOURCE, shown_path
-from aks_dra.settings.reading import Reading, read_settings
+from aks_dra.settings.reading import ENCRYPTED, Reading, read_settings
 from aks_dra.settings.shape import Path
 from aks_dra.settings.stack import Settings
 from aks_dra.stackfile.jsontext import NotJson, loads, looks_like_object
@@ -25,6 +25,9 @@ UNREADABLE = ("LOAD011", "LOAD021", "LOAD022", "LOAD044")
 """Problems of one key that leave its value out."""
 BASES = ("LOAD040", "LOAD041", "LOAD042", "LOAD043")
 """Problems of naming a base file, which then is not read."""
+
+
+LOCATION = "azure-native:location"
 
 
 def read_loaded(loaded: Loaded) -> Reading:
@@ -55,6 +58,10 @@ def read_loaded(loaded: Loaded) -> Reading:
         if problem.code in UNREADABLE and namespace == NAMESPACE:
             unread.append(by_text.get(rest, (rest,)))
     lost = any(problem.code in BASES or _of_another_file(problem, loaded) for problem in loaded.problems)
+    lost = lost or ("base",) in unread
+    if not isinstance(loaded.config.get(LOCATION, ""), str):
+        findings.append(Finding("SET003", "error", LOCATION, *ENCRYPTED, SOURCE))
+        unread.append(("cluster", "location"))
     texts = {shown_path(path): text for path, text in loaded.texts.items()}
     reading = read_settings(values, texts, unread, findings, lost)
     if not loaded.config and any(finding.severity == "error" for finding in reading.findings):
@@ -101,7 +108,7 @@ def settings_from_values(values: Mapping[str, Any]) -> tuple[Settings | None, tu
 
 def location_of(loaded: Loaded) -> str:
     """What `azure-native:location` says, or ""."""
-    value = loaded.config.get("azure-native:location", "")
+    value = loaded.config.get(LOCATION, "")
     return value if isinstance(value, str) else ""
 
 

@@ -24,6 +24,12 @@ from aks_dra.stackfile.entries import Unknown
 from aks_dra.stackfile.plain import MAX_PROBLEMS, Reader
 
 MOST_ROUNDS = 60
+# Message, value and remedy of a value that only Pulumi can open.
+ENCRYPTED = (
+    "this value is encrypted, and planning needs to read it",
+    "secure: …",
+    "write it in plain text; no setting of aks-dra is a secret",
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,8 @@ class Unread:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        return tuple(sorted({shown_path(path) for path in self.paths}))
+        whole = [("base",)] if self.whole_file else []
+        return tuple(sorted({shown_path(path) for path in (*self.paths, *whole)}))
 
 
 @dataclass(frozen=True)
@@ -73,9 +80,7 @@ def read_settings(
         return Reading(None, tuple(findings))
     paths += [problem.path for problem in reader.problems]
     encrypted = sorted(_encrypted(plain), key=str)
-    message, remedy = "this value is encrypted, and planning needs to read it", "write it in plain text"
-    remedy += "; no setting of aks-dra is a secret"
-    findings += [Finding("SET003", "error", shown_path(p), message, "secure: …", remedy, SOURCE) for p in encrypted]
+    findings += [Finding("SET003", "error", shown_path(path), *ENCRYPTED, SOURCE) for path in encrypted]
     paths += encrypted
     for path in paths:
         _leave_out(plain, path)
