@@ -301,3 +301,16 @@ def test_components_of_a_program_in_another_language_are_of_one_program() -> Non
     text, _ = refused(whole(hosted.DraCluster, "gpus2"))
     assert text.startswith('DraCluster "gpus2" has what DraCluster "gpus" of this program has already')
     run(whole(hosted.DraCluster, "gpus2", name="other"))
+
+
+class Environment(pulumi.ComponentResource):
+    """A user's own component that makes a cluster, under a name that every environment repeats."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("users:index:Environment", name)
+        DraCluster("gpus", settings(), pulumi.ResourceOptions(parent=self))
+
+
+def test_clusters_of_one_name_below_different_parents_are_two() -> None:
+    text, _ = refused(lambda: (Environment("dev"), Environment("prod")))
+    assert text.startswith('DraCluster "gpus" has what DraCluster "gpus" of this program has already')

@@ -43,9 +43,10 @@ class Owner:
         return type(self.component).__name__
 
     @property
-    def same(self) -> tuple[str, str, str]:
+    def same(self) -> tuple[str, ...]:
         """Equal for what the engine takes for one resource: a program that is run twice under one set of mocks."""
-        return self.kind, self.name, self.parent.pulumi_resource_type if self.parent is not None else ""
+        above = () if self.parent is None else (self.parent.pulumi_resource_type, self.parent.pulumi_resource_name)
+        return self.kind, self.name, *above
 
     def __str__(self) -> str:
         return f'{self.kind} "{self.name}"'
@@ -56,7 +57,7 @@ class Program:
     """What the components of one run have."""
 
     taken: dict[Key, Owner] = field(default_factory=dict)
-    owners: dict[tuple[str, str, str], Owner] = field(default_factory=dict)
+    owners: dict[tuple[str, ...], Owner] = field(default_factory=dict)
     clusters: dict[pulumi.ProviderResource, ClusterPlace] = field(default_factory=dict)
 
     def take(self, owner: Owner, holdings: Iterable[Holding]) -> None:
