@@ -61,6 +61,7 @@ def start(root: Path, kubernetes_version: str = "1.36", durable: bool = True) ->
         until(secrets.certificate.exists, running, ("etcd", "kube-apiserver"), "the API server's certificate")
         secrets.write_kubeconfigs()
         until(lambda: answers(secrets, "/readyz"), running, ("etcd", "kube-apiserver"), "the API server")
+        secrets.write_kubeconfigs()  # the certificate may have been half written when they were made
         for part in PARTS[2:]:
             ensure(running, part, argv[part], secrets.folder)
         account = "/api/v1/namespaces/default/serviceaccounts/default"
