@@ -89,10 +89,11 @@ def test_a_recorded_state_is_updated_and_never_replaced(running_stack: Stack, tm
 
 
 def kinds_of(recording: Path) -> Iterator[str]:
-    """The type of every resource in a recorded state, without smoke tests."""
+    """The type of every resource in a recorded state, without smoke tests and the engine's own providers."""
     content: dict[str, Any] = json.loads(gzip.decompress(recording.read_bytes()))
     for resource in content["state"]["deployment"]["resources"]:
-        if "smoke-test" not in resource["urn"].rpartition("::")[2]:
+        name = resource["urn"].rpartition("::")[2]
+        if "smoke-test" not in name and not name.startswith("default"):
             yield resource["type"]
 
 
@@ -101,7 +102,8 @@ def test_a_state_of_this_release_is_the_same(running_stack: Stack, tmp_path: Pat
     """Moved code registers what it registered before: the same resources with the same inputs."""
     recording = RECORDINGS[0].with_name(f"{RELEASE}-{stack}.json.gz")
     steps = replay(running_stack, tmp_path, recording).steps()
-    assert {(op, name) for op, _, name in steps if op != "same"} == set()
+    # The provider's kubeconfig is taken out of the recording, so it is another one; all else is as it was.
+    assert {(op, name) for op, _, name in steps if op != "same"} == {("update", "aks-dra-cluster-kubernetes")}
 
 
 def test_there_is_a_recording_of_each_release() -> None:

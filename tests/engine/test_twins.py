@@ -41,12 +41,16 @@ def tiny(tmp_path: Path) -> Iterator[Tiny]:
     made.run("config", "set", "azure-native:subscriptionId", ZERO, "--stack", "dev")
     (tmp_path / "bin" / "pulumi-resource-kubernetes").symlink_to(build(TOOLS["kubernetes-provider"]))
     state = tmp_path / "state"
-    state.mkdir()
-    kubernetes.start(state, "1.36", durable=False)
+    # Each cluster has a control plane of its own; the second one's is found by its name.
+    servers = (state, state / "more" / "gpus2")
     try:
+        for folder in servers:
+            folder.mkdir(parents=True)
+            kubernetes.start(folder, "1.36", durable=False)
         yield made
     finally:
-        kubernetes.stop(state)
+        for folder in servers:
+            kubernetes.stop(folder)
 
 
 def below(tiny: Tiny, group: str) -> list[Record]:
