@@ -239,6 +239,33 @@ def test_a_base_that_is_no_json_may_set_anything(tmp_path: Path) -> None:
     assert planned.incomplete == ("aks-dra:base",)
 
 
+@pytest.mark.parametrize(
+    ("base", "code"),
+    [
+        ("config: 5\n", "LOAD018"),
+        ("config:\n  <<: 5\n  aks-dra:gpu: {driver: operator}\n", "LOAD010"),
+        ("config:\n  aks-dra:pools: {a: {vmSize: x}}\n  aks-dra:pools: {b: {vmSize: y}}\n", "LOAD008"),
+        ("aks-dra:gpu: {driver: operator}\n", "LOAD017"),
+        ('config:\n  aks-dra:pools: "{bad"\n', "LOAD021"),
+    ],
+)
+def test_a_base_that_is_partly_read_hides_nothing_of_the_stack_file(tmp_path: Path, base: str, code: str) -> None:
+    config = {
+        "azure-native:location": "swedencentral",
+        "aks-dra:cluster": {"access": {"azureRbac": True}},
+        "aks-dra:base": ["base.yaml"],
+        "aks-dra:pools": {"T4": {"vmSize": "Standard_NC4as_T4_v3"}},
+        "aks-dra:claims": {"ml": {"c": {"deviceClass": "of-the-base", "count": 99}}},
+    }
+    (tmp_path / "base.yaml").write_text(base)
+    found = {found for found, _ in found_in(tmp_path, config)}
+    assert found >= {code, "NAM001", "CLM006"}
+    assert "CLM007" not in found
+    planned, _ = plan_file(tmp_path / "Pulumi.dev.yaml")
+    assert planned is not None
+    assert "aks-dra:base" in planned.incomplete
+
+
 def test_a_location_that_is_encrypted_is_no_location_that_lacks(tmp_path: Path) -> None:
     config = config_of(STACK)
     before = found_in(tmp_path, config)

@@ -52,13 +52,17 @@ def read_loaded(loaded: Loaded) -> Reading:
         if namespace == NAMESPACE:
             values[name] = value
     by_text = {dotted(path): path for path in _paths(values)}
-    unread = []
+    unread: list[Path] = []
+    lost = any(problem.code in BASES or _of_a_whole_base(problem, loaded) for problem in loaded.problems)
     for problem in loaded.problems:
         namespace, _, rest = problem.path.partition(":")
-        if problem.code in UNREADABLE and namespace == NAMESPACE:
-            unread.append(by_text.get(rest, (rest,)))
-    lost = any(problem.code in BASES or _of_another_file(problem, loaded) for problem in loaded.problems)
-    lost = lost or ("base",) in unread
+        if problem.code not in UNREADABLE or namespace != NAMESPACE:
+            continue
+        path = by_text.get(rest, (rest,))
+        beside = _in_base(problem, loaded) and isinstance(values.get(str(path[0])), Mapping)
+        lost = lost or beside or path == ("base",)
+        if not beside:  # else what the stack file itself says of it can be read
+            unread.append(path)
     if not isinstance(loaded.config.get(LOCATION, ""), str):
         findings.append(Finding("SET003", "error", LOCATION, *ENCRYPTED, SOURCE))
         unread.append(("cluster", "location"))
@@ -69,10 +73,13 @@ def read_loaded(loaded: Loaded) -> Reading:
     return replace(reading, findings=tuple(locate(reading.findings, loaded)))
 
 
-def _of_another_file(problem: LoadProblem, loaded: Loaded) -> bool:
+def _in_base(problem: LoadProblem, loaded: Loaded) -> bool:
+    return problem.position is not None and problem.position.file != loaded.files[0]
+
+
+def _of_a_whole_base(problem: LoadProblem, loaded: Loaded) -> bool:
     """Whether it leaves out a base file or a part of one that could be any setting."""
-    elsewhere = problem.position is not None and problem.position.file != loaded.files[0]
-    return elsewhere and problem.severity == "error" and not problem.path and problem.code < "LOAD019"
+    return _in_base(problem, loaded) and problem.severity == "error" and problem.code < "LOAD019"
 
 
 def settings_from_loaded(loaded: Loaded) -> tuple[Settings | None, tuple[Finding, ...]]:
