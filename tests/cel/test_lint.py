@@ -66,7 +66,7 @@ def problems(text: str, *devices: Device, before: tuple[str, ...] | None = None)
         ("$C.memory.isLessThan(quantity('20Gi'))", "mixes_types", "warning", "type == 'gpu', or 'mig'"),
         ("$A.uuid == 'GPU-4404041a'", "uuid_pinned", "warning", "pin a pod to a pool"),
         ("$A.parentUUID in ['GPU-1'] || true", "uuid_pinned", "warning", "pin a pod to a pool"),
-        ("$A.driverVersion.major() >= 570", "undecided", "warning", "aks-dra verify"),
+        ("$A.driverVersion.major() >= 570", "undecided", "warning", "kubectl get resourceslices"),
     ],
 )  # fmt: skip
 def test_each_mistake_has_its_remedy(text: str, kind: str, severity: str, remedy: str) -> None:
