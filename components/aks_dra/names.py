@@ -5,7 +5,6 @@ from __future__ import annotations
 LABEL_ALLOCATION = "aks-dra.dev/allocation"
 LABEL_MIG_OWNER = "aks-dra.dev/mig-owner"
 LABEL_DRIVER_OWNER = "aks-dra.dev/driver-owner"
-OWN_LABELS = (LABEL_ALLOCATION, LABEL_MIG_OWNER, LABEL_DRIVER_OWNER)
 
 # AKS puts it on every node; it is what pins a pod to one pool.
 LABEL_AGENT_POOL = "kubernetes.azure.com/agentpool"

@@ -11,7 +11,6 @@ from aks_dra.findings.finding import Finding
 
 GUIDE = "NVIDIA DRA driver docs: MIG, dynamic MIG"
 GATE = "DynamicMIG"
-GATE_PATH = f"aks-dra:gpu.featureGates.{GATE}"
 
 
 def _asked_by(context: Context) -> str:
